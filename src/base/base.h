@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The face of src/base: errors, clean-up, strings, arrays, maps, JSON, YAML, options, log, files,
+ * paths. It knows no GPU word. Start reading at error.h and cleanup.h.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/option.h"
+#include "base/parse.h"
+#include "base/paths.h"
+#include "base/strbuf.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "base/yaml.h"

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Marks a message that did not fit, so that nobody takes half a sentence for a whole one. */
+static void message_mark_cut(char *message, int length)
+{
+	if (length >= ERROR_MESSAGE_MAX)
+		memcpy(message + ERROR_MESSAGE_MAX - 4, "...", 4);
+}
+
+int error_set(struct error *error, int number, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!error)
+		return -number;
+	error->number = number;
+	va_start(arguments, format);
+	int length = vsnprintf(error->message, sizeof(error->message), format, arguments);
+	va_end(arguments);
+	message_mark_cut(error->message, length);
+	return -number;
+}
+
+int error_set_errno(struct error *error, int number, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!error)
+		return -number;
+	error->number = number;
+	va_start(arguments, format);
+	int length = vsnprintf(error->message, sizeof(error->message), format, arguments);
+	va_end(arguments);
+	if (length >= 0 && length < ERROR_MESSAGE_MAX)
+		length += snprintf(error->message + length,
+				   sizeof(error->message) - (size_t)length, ": %s",
+				   strerrordesc_np(number) ? strerrordesc_np(number)
+							   : "unknown error");
+	message_mark_cut(error->message, length);
+	return -number;
+}
+
+int error_wrap(struct error *error, const char *format, ...)
+{
+	char tail[ERROR_MESSAGE_MAX];
+	va_list arguments;
+
+	if (!error)
+		return -EIO;
+	memcpy(tail, error->message, sizeof(tail));
+	va_start(arguments, format);
+	int length = vsnprintf(error->message, sizeof(error->message), format, arguments);
+	va_end(arguments);
+	if (length >= 0 && length < ERROR_MESSAGE_MAX)
+		length += snprintf(error->message + length,
+				   sizeof(error->message) - (size_t)length, ": %s", tail);
+	message_mark_cut(error->message, length);
+	if (!error->number)
+		error->number = EIO;
+	return -error->number;
+}
+
+int error_no_memory(struct error *error)
+{
+	return error_set(error, ENOMEM, "out of memory");
+}

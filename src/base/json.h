@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JSON on json-c. Reading is strict and bounded: size and depth limits, uint64 kept, valid UTF-8
+ * only, no NUL in keys, no numbers outside int64/uint64/double, no duplicate keys, nothing after
+ * the value. An error names the source, line and column. The tree is json-c's own; these are the
+ * helpers that json-c lacks.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <json-c/json.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+DEFINE_CLEANUP(struct json_object, json_object_put)
+#define autojson cleanup(json_object_putp) struct json_object
+
+struct json_limits {
+	size_t bytes; /* longest text, in bytes */
+	int depth;    /* deepest nesting */
+};
+
+extern const struct json_limits json_limits_default; /* 16 MiB, depth 64 */
+
+/* NAME is what errors call the source. A JSON null gives *ret == NULL with return value 0. */
+int json_parse(const char *text, size_t length, const char *name, const struct json_limits *limits,
+	       struct json_object **ret, struct error *error);
+int json_read_file(const char *path, const struct json_limits *limits, struct json_object **ret,
+		   struct error *error);
+
+/* Writes to PATH atomically and durably (temporary file beside it, fsync, rename, fsync). */
+int json_write_file(const char *path, struct json_object *object, unsigned mode,
+		    struct error *error);
+
+/* Look-up by a path of keys, "spec.containers" style; NULL when any step is absent. */
+struct json_object *json_get(struct json_object *object, const char *path);
+/* The string at PATH, or FALLBACK when absent or no string. Owned by the tree. */
+const char *json_get_string(struct json_object *object, const char *path, const char *fallback);
+/* The unsigned integer at PATH, or FALLBACK when absent or no unsigned integer. */
+uint64_t json_get_uint(struct json_object *object, const char *path, uint64_t fallback);
+
+/* Typed additions; each returns 0 or -ENOMEM and on failure owns VALUE all the same (frees it). */
+int json_add(struct json_object *object, const char *key, struct json_object *value);
+int json_add_string(struct json_object *object, const char *key, const char *value);
+int json_add_uint(struct json_object *object, const char *key, uint64_t value);
+int json_add_int(struct json_object *object, const char *key, int64_t value);
+int json_add_bool(struct json_object *object, const char *key, bool value);
+int json_append(struct json_object *array, struct json_object *value);
+int json_append_string(struct json_object *array, const char *value);

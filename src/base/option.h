@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commands and options as tables. Parsing, --help, the man page and the shell completion all come
+ * from these rows; there is no second list.
+ *
+ * How to add an option: one row in the command's table and one field in its options structure.
+ * How to add a command: one file that ends in a `const struct command`, one line in the program's
+ * command list (cmd/<program>/main.c), one line in meson.build. test/cli/tables.bats complains
+ * when one is missing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+enum option_kind {
+	OPTION_FLAG,   /* bool: true when given */
+	OPTION_STRING, /* const char *: the argument, not copied */
+	OPTION_UINT,   /* unsigned long: decimal, between minimum and maximum */
+	OPTION_CHOICE, /* const char *: one of choices */
+	OPTION_LIST,   /* struct option_list: each use adds one */
+};
+
+struct option_list {
+	const char **items; /* owned; the strings are argv's */
+	size_t count, capacity;
+};
+
+struct option_row {
+	const char *name;     /* long name without dashes */
+	char letter;	      /* short name, or 0 */
+	enum option_kind kind;
+	const char *argument; /* "N", "FILE"; NULL for flags */
+	const char *help;     /* one line, lower case, no full stop */
+	size_t offset;	      /* offsetof() in the options structure */
+	unsigned long minimum, maximum;
+	const char *choices;  /* "runc|crun" */
+};
+
+struct command {
+	const char *name;	 /* "run" */
+	const char *summary;	 /* one line, lower case */
+	const char *operands;	 /* "[--] COMMAND [ARG...]", or "" */
+	const char *description; /* paragraphs for --help and man, or NULL */
+	const char *examples;	 /* lines for --help and man, or NULL */
+	const struct option_row *options; /* ends with a row without a name; may be NULL */
+	/* ARGC/ARGV are the operands that remain. Returns the exit code of the program. */
+	int (*run)(void *options, int argc, char **argv);
+	size_t size; /* of the options structure */
+};
+
+struct program {
+	const char *name, *summary, *description;
+	const struct command *const *commands; /* ends with NULL */
+};
+
+/* Parses options of COMMAND from argv[1..]; stops at "--" or the first operand. *ret_operands is
+ * the index of the first operand. Errors end with what to type instead. */
+int option_parse(const struct command *command, int argc, char **argv, void *options,
+		 int *ret_operands, struct error *error);
+
+/* Runs `argv[1]` of the program: parses, answers --help, --version and "help". Returns the exit
+ * code; usage errors print one sentence on standard error and return 2. */
+int program_main(const struct program *program, int argc, char **argv);
+
+void option_print_help(const struct program *program, const struct command *command, FILE *out);
+void option_print_man(const struct program *program, FILE *out);	/* scdoc source */
+void option_print_completion(const struct program *program, FILE *out); /* bash */

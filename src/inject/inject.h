@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Grant to plan of edits, plan to OCI spec. A plan is data: it can be printed, compared and tested
+ * before anything happens. Nothing here mounts, executes or writes; the only reading is of the
+ * driver root and of the existence of names in the container's root.
+ *
+ * Sources of mounts come from the driver root only, resolved inside it. Nothing in the image is
+ * opened for its content, parsed, executed or used as a source.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "model/model.h"
+
+/* NVIDIA_DRIVER_CAPABILITIES as a set. */
+enum driver_capability {
+	CAPABILITY_COMPUTE = 1 << 0,
+	CAPABILITY_UTILITY = 1 << 1,
+	CAPABILITY_VIDEO = 1 << 2,
+	CAPABILITY_GRAPHICS = 1 << 3,
+	CAPABILITY_DISPLAY = 1 << 4,
+	CAPABILITY_NGX = 1 << 5,
+	CAPABILITY_COMPAT32 = 1 << 6,
+	CAPABILITY_DEFAULT = CAPABILITY_COMPUTE | CAPABILITY_UTILITY,
+};
+/* "all", or a comma list; empty or NULL is the default. -EINVAL names the unknown word. */
+int capabilities_parse(const char *text, unsigned *ret, struct error *error);
+
+struct driver_files; /* what the driver root holds: libraries, binaries, firmware, config, nodes */
+
+/* Searches ROOT (the driver root, links resolved inside it) for the driver VERSION. */
+int driver_files_find(const char *root, const char *version, struct driver_files **ret,
+		      struct error *error);
+void driver_files_free(struct driver_files *files);
+DEFINE_CLEANUP(struct driver_files, driver_files_free)
+
+enum edit_kind { EDIT_ENV, EDIT_DEVICE, EDIT_MOUNT, EDIT_MASK, EDIT_KIND_MAX };
+
+struct edit {
+	enum edit_kind kind;
+	char *name;   /* env: name; device and mount: path in the container; mask: path. owned */
+	char *source; /* env: value; mount: path on the host; device: host node. owned, or NULL */
+	const char *options; /* mount: "ro,nosuid,nodev,rbind,rprivate"; static */
+	unsigned major, minor; /* device */
+	unsigned mode, uid, gid; /* device: of the node made in the container */
+	bool only_if_unset; /* env: an image's own value wins */
+	char *reason; /* why this edit; owned */
+};
+
+struct edit_plan {
+	struct edit *edits; /* owned */
+	size_t count, capacity;
+	struct string_list notes; /* sentences for people: "musl image: ...", "sockets absent" */
+};
+void edit_plan_release(struct edit_plan *plan);
+
+enum inject_target {
+	INJECT_IMAGE, /* a root of its own: libraries go to the first libc directory */
+	INJECT_HOST,  /* this machine's root, bound: only mounts whose targets exist; with a driver
+		       * root other than "/" binaries and libraries go below PATH_HOST_DRIVER */
+};
+
+struct injection {
+	const struct inventory *inventory;
+	const struct grant *const *grants; /* those of this container; may be none */
+	size_t grant_count;
+	const struct driver_files *files;
+	unsigned capabilities;
+	enum inject_target target;
+	int root_fd; /* O_PATH on the container's root; -1: nothing can be looked up */
+	struct json_object *spec; /* the OCI spec as it is, for mounts already there; may be NULL */
+	unsigned uid, gid;	  /* owner of the nodes made in the container */
+};
+
+/*
+ * Fills *ret with the edits for the grants. Without a grant the plan only makes sure that no card
+ * is reachable. -EPERM with *ret_reason when the root must be refused.
+ */
+int edit_plan_build(const struct injection *injection, struct edit_plan *ret,
+		    struct reason *ret_reason, struct error *error);
+/* One line an edit with its reason, for --dry-run. */
+int edit_plan_print(const struct edit_plan *plan, struct strbuf *out);
+int edit_plan_to_json(const struct edit_plan *plan, struct json_object **ret, struct error *error);
+/* Applies to an OCI config.json tree; nothing else of the tree changes. */
+int edit_plan_apply_oci(const struct edit_plan *plan, struct json_object *spec,
+			struct error *error);

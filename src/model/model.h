@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The face of src/model: cards, requests, grants, Pods, quantities, reasons, dialects. Plain data
+ * with text and JSON forms; no files, no clock, no decisions.
+ */
+#pragma once
+
+#include "model/card.h"
+#include "model/dialect.h"
+#include "model/grant.h"
+#include "model/pod.h"
+#include "model/quantity.h"
+#include "model/reason.h"
+#include "model/request.h"

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one reason model. A code has exactly two texts: a class (constant, at most 60 characters,
+ * countable, for events and extender answers) and a sentence (object, numbers, cure).
+ *
+ * How to add a reason: one row in REASONS below. The sentence is a template whose placeholders are
+ * fields of struct reason: {object} {node} {card} {model} {wanted} {have} {total} {detail}.
+ * test/unit/test_reason.c complains about a class that is too long, a placeholder that does not
+ * exist, and a sentence without a cure.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/base.h"
+
+enum reason_link {
+	REASON_LINK_DRIVER,
+	REASON_LINK_RUNTIME,
+	REASON_LINK_PLUGIN,
+	REASON_LINK_SCHEDULER,
+	REASON_LINK_INJECTION,
+	REASON_LINK_CUDA,
+	REASON_LINK_SHARING,
+	REASON_LINK_DRA,
+	REASON_LINK_MAX,
+	REASON_LINK_INVALID = -22,
+};
+
+/* M(code, name, link, for_ever, class, sentence): for_ever = this pool can never satisfy it. */
+#define REASONS(M)                                                                                 \
+	M(REASON_NO_DRIVER, "no_driver", DRIVER, 0, "no NVIDIA driver found",                      \
+	  "{node} offers no cards: {detail}. Install the driver or name its place with "           \
+	  "--driver-root.")                                                                        \
+	M(REASON_DRIVER_MISMATCH, "driver_mismatch", DRIVER, 0, "driver and library differ",       \
+	  "{node} offers no cards: {detail}. Reload the kernel module or reboot.")                 \
+	M(REASON_DRIVER_HUNG, "driver_hung", DRIVER, 0, "driver gives no answer",                  \
+	  "{node} offers no cards: {detail}. See the kernel log for Xid lines, then reset or "     \
+	  "reboot.")                                                                               \
+	M(REASON_NODE_CARDS, "node_cards", SCHEDULER, 1, "more cards than any node has",           \
+	  "{object} wants {wanted} cards, the largest node, {node}, has {total}. Ask for at most " \
+	  "{total}.")                                                                              \
+	M(REASON_CARDS_BUSY, "cards_busy", SCHEDULER, 0, "not enough free cards",                  \
+	  "{object} wants {wanted} free cards, {node} has {have} of {total}. Wait for a holder "   \
+	  "to end, or ask for fewer.")                                                             \
+	M(REASON_CARD_MEMORY, "card_memory", SCHEDULER, 1, "slice larger than any card",           \
+	  "{object} wants {wanted} GiB on one card, the largest card, {card} on {node}, has "      \
+	  "{total} GiB. Ask for at most {total} GiB, or spread it with "                           \
+	  "gpupool.io/slice-cards.")                                                               \
+	M(REASON_MEMORY_BUSY, "memory_busy", SCHEDULER, 0, "not enough free card memory",          \
+	  "{object} wants {wanted} GiB on one card, the most that is free is {have} GiB, on "      \
+	  "{card} of {node}. Wait for a holder to end, or ask for at most {have} GiB.")            \
+	M(REASON_COMPUTE_BUSY, "compute_busy", SCHEDULER, 0, "not enough free compute",            \
+	  "{object} wants {wanted} % of a card's compute, the most that is free is {have} %, on "  \
+	  "{card} of {node}. Wait for a holder to end, or ask for at most {have} %.")              \
+	M(REASON_NO_MODEL, "no_model", SCHEDULER, 1, "no card of the wanted model",                \
+	  "{object} wants a card of model {detail}, the pool has {model}. Correct the name in "    \
+	  "gpupool.io/gpu-model.")                                                                 \
+	M(REASON_NO_UUID, "no_uuid", SCHEDULER, 1, "no card with the wanted UUID",                 \
+	  "{object} wants card {detail}, which is not among the {total} cards of the pool. See "   \
+	  "gpupool inventory for their UUIDs.")                                                    \
+	M(REASON_CARD_LOST, "card_lost", DRIVER, 0, "card lost",                                   \
+	  "{object} wants {wanted} cards, {node} has {have} usable of {total}: {card} is lost, "   \
+	  "{detail}. Reset the card or reboot {node}.")                                            \
+	M(REASON_CARD_SUSPECT, "card_suspect", DRIVER, 0, "card unhealthy",                        \
+	  "{object} wants {wanted} cards, {node} has {have} usable of {total}: {card} is "         \
+	  "suspect, {detail}. See gpupool inventory; it returns when its probe passes.")           \
+	M(REASON_WRONG_MODE, "wrong_mode", SHARING, 0, "card is in another mode",                  \
+	  "{object} wants {detail}, {node} has {have} cards in that mode of {total}. Change the "  \
+	  "mode of a card in /etc/gpupool/config.yaml.")                                           \
+	M(REASON_FOREIGN_USE, "foreign_use", SHARING, 0, "card used by a process without a grant", \
+	  "{object} wants {wanted} cards, {node} has {have} usable of {total}: {card} is used "    \
+	  "without a grant, {detail}. Stop that process or wait for it to end.")                   \
+	M(REASON_NO_PROFILE, "no_profile", SHARING, 0, "no MIG instance of that profile",          \
+	  "{object} wants {wanted} MIG instances of {detail}, {node} has {have} free. Make them "  \
+	  "with nvidia-smi mig, or ask for another profile.")                                      \
+	M(REASON_NOT_INTEGER, "not_integer", SCHEDULER, 1, "not a whole number",                   \
+	  "{object} asks for {detail}, and cards are counted whole. Use gpupool.io/gpu-memory "    \
+	  "(GiB) for a part of a card.")                                                           \
+	M(REASON_NO_LIMIT, "no_limit", SCHEDULER, 1, "requests without limits",                    \
+	  "{object} sets requests of {detail} and no limit. Put the same number under "            \
+	  "resources.limits.")                                                                     \
+	M(REASON_NOT_EQUAL, "not_equal", SCHEDULER, 1, "requests differ from limits",              \
+	  "{object} requests {have} and limits {wanted} of {detail}. Make them the same number.")  \
+	M(REASON_BAD_REQUEST, "bad_request", SCHEDULER, 1, "request not understood",               \
+	  "{object}: {detail}. Correct the Pod.")                                                  \
+	M(REASON_BAD_ROOT, "bad_root", INJECTION, 1, "image root is not safe",                     \
+	  "{object} has an image root in which {detail}. Use an image with real /dev, /proc and "  \
+	  "/sys directories.")                                                                     \
+	M(REASON_NO_RUNTIME, "no_runtime", RUNTIME, 0, "no container runtime found",               \
+	  "{node} has no runc and no crun: {detail}. Install runc.")
+
+enum reason_code {
+	REASON_NONE,
+#define M(code, name, link, for_ever, class, sentence) code,
+	REASONS(M)
+#undef M
+	REASON_CODE_MAX,
+	REASON_CODE_INVALID = -22,
+};
+
+#define REASON_TEXT_MAX 256
+
+struct reason {
+	enum reason_code code;
+	char object[REASON_TEXT_MAX]; /* "container main of Pod default/train" */
+	char node[REASON_TEXT_MAX];
+	char card[128];		      /* "card 3 (GPU-...)" */
+	char model[REASON_TEXT_MAX];  /* models of the pool, comma separated */
+	int64_t wanted, have, total;  /* unit: see the sentence */
+	char detail[REASON_TEXT_MAX];
+	char kubernetes[512]; /* Kubernetes' own sentence, or "" */
+};
+
+/* A copy that fits; a text that does not is cut with "...". */
+void reason_text(char *to, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+const char *reason_name(enum reason_code code);	 /* "cards_busy" */
+const char *reason_class(enum reason_code code); /* "not enough free cards" */
+enum reason_link reason_link_of(enum reason_code code);
+const char *reason_link_to_string(enum reason_link link);
+bool reason_is_for_ever(enum reason_code code);
+/* The sentence with its placeholders filled. */
+int reason_sentence(const struct reason *reason, struct strbuf *out);
+int reason_to_json(const struct reason *reason, struct json_object **ret, struct error *error);
