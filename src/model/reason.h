@@ -38,20 +38,20 @@ enum reason_link {
 	  "{node} offers no cards: {detail}. See the kernel log for Xid lines, then reset or "     \
 	  "reboot.")                                                                               \
 	M(REASON_NODE_CARDS, "node_cards", SCHEDULER, 1, "more cards than any node has",           \
-	  "{object} wants {wanted} cards, the largest node, {node}, has {total}. Ask for at most " \
-	  "{total}.")                                                                              \
+	  "{object} wants {wanted} cards{detail}, and {node} has the most of them, {total}. "      \
+	  "Ask for at most {total}.")                                                              \
 	M(REASON_CARDS_BUSY, "cards_busy", SCHEDULER, 0, "not enough free cards",                  \
 	  "{object} wants {wanted} free cards, {node} has {have} of {total}. Wait for a holder "   \
 	  "to end, or ask for fewer.")                                                             \
 	M(REASON_CARD_MEMORY, "card_memory", SCHEDULER, 1, "slice larger than any card",           \
-	  "{object} wants {wanted} GiB on one card, the largest card, {card} on {node}, has "      \
-	  "{total} GiB. Ask for at most {total} GiB, or spread it with "                           \
+	  "{object} wants {wanted} GiB on {detail}, and the largest there is has {total} GiB, "    \
+	  "{card} on {node}. Ask for at most {total} GiB on a card, or spread it with "            \
 	  "gpupool.io/slice-cards.")                                                               \
 	M(REASON_MEMORY_BUSY, "memory_busy", SCHEDULER, 0, "not enough free card memory",          \
-	  "{object} wants {wanted} GiB on one card, the most that is free is {have} GiB, on "      \
+	  "{object} wants {wanted} GiB on {detail}, the most that is free is {have} GiB, on "      \
 	  "{card} of {node}. Wait for a holder to end, or ask for at most {have} GiB.")            \
 	M(REASON_COMPUTE_BUSY, "compute_busy", SCHEDULER, 0, "not enough free compute",            \
-	  "{object} wants {wanted} % of a card's compute, the most that is free is {have} %, on "  \
+	  "{object} wants {wanted} % of compute on {detail}, the most free is {have} %, on "       \
 	  "{card} of {node}. Wait for a holder to end, or ask for at most {have} %.")              \
 	M(REASON_NO_MODEL, "no_model", SCHEDULER, 1, "no card of the wanted model",                \
 	  "{object} wants a card of model {detail}, the pool has {model}. Correct the name in "    \
@@ -74,6 +74,9 @@ enum reason_link {
 	M(REASON_NO_PROFILE, "no_profile", SHARING, 0, "no MIG instance of that profile",          \
 	  "{object} wants {wanted} MIG instances of {detail}, {node} has {have} free. Make them "  \
 	  "with nvidia-smi mig, or ask for another profile.")                                      \
+	M(REASON_NOT_OFFERED, "not_offered", SHARING, 1, "kind of sharing not offered yet",        \
+	  "{object} wants {detail}, which this version of gpupool does not place. Ask for whole "  \
+	  "cards with nvidia.com/gpu or for a slice with gpupool.io/gpu-memory.")                  \
 	M(REASON_NOT_INTEGER, "not_integer", SCHEDULER, 1, "not a whole number",                   \
 	  "{object} asks for {detail}, and cards are counted whole. Use gpupool.io/gpu-memory "    \
 	  "(GiB) for a part of a card.")                                                           \
