@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the libraries of the simulated driver and its "kernel module" (the simulated
+ * nvidia-persistenced) say to each other: fixed-size records over a SEQPACKET Unix socket. A
+ * connection is a driver client: a request, then its reply, in turn. Integers are of the host, the
+ * two ends are on one machine and of one build. What the module receives it trusts in nothing.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define SIM_SOCKET         "/run/nvidia-persistenced/socket" /* path of the real one */
+#define SIM_CONTROL_SOCKET ".simdriver/control"              /* below the driver root */
+#define SIM_MAGIC          0x53444756u
+#define SIM_VERSION        1u
+
+#define SIM_CARDS_MAX 16
+#define SIM_LINKS_MAX 18
+
+#define SIM_LINK_SWITCH 0xFFu /* remote end of an NVLink is an NVSwitch */
+#define SIM_LINK_NONE   0xFEu
+
+enum sim_status {
+	SIM_OK = 0,
+	SIM_NO_DRIVER,     /* the module is not loaded */
+	SIM_NO_PERMISSION, /* the control node or a card may not be opened */
+	SIM_MISMATCH,      /* library and module are of different versions */
+	SIM_NO_CARD,       /* no such card for this caller */
+	SIM_CARD_LOST,     /* it has fallen off the bus */
+	SIM_NO_MEMORY,     /* of the card */
+	SIM_NO_HANDLE,     /* free: not an allocation of this client */
+	SIM_BAD_REQUEST,
+	SIM_TIMEOUT,
+	SIM_STATUS_COUNT
+};
+
+enum sim_operation {
+	/* Anybody. Hello comes first on a connection and says the library's version in text. */
+	SIM_HELLO = 1,  /* -> driver */
+	SIM_CARD_INFO,  /* card -> info: what never changes */
+	SIM_CARD_STATE, /* card -> state */
+	SIM_ALLOC,      /* card, kind, bytes -> handle */
+	SIM_FREE,       /* handle */
+	SIM_PROCESSES,  /* card, value: skip so many -> processes */
+	SIM_SUBSCRIBE,  /* value: bit mask of minors. Afterwards events come unasked */
+	/* The control socket only. */
+	SIM_FAULT = 64, /* fault, card (or SIM_ALL_CARDS), value, text */
+	SIM_SHUTDOWN,
+};
+
+#define SIM_ALL_CARDS 0xFFFFFFFFu
+
+enum sim_fault {
+	SIM_FAULT_RECOVER,  /* takes away the faults of the card, or all */
+	SIM_FAULT_LOST,     /* the card has fallen off the bus (XID 79 is reported) */
+	SIM_FAULT_HANG,     /* no reply until recover */
+	SIM_FAULT_FULL,     /* allocations fail for lack of memory */
+	SIM_FAULT_MISSING,  /* the module is unloaded */
+	SIM_FAULT_MISMATCH, /* text: the version that the module has from now on */
+	SIM_FAULT_XID,      /* value: an event, nothing else */
+	SIM_FAULT_DELAY,    /* value: milliseconds from a client's end to its memory being free */
+	SIM_FAULT_COUNT
+};
+
+enum sim_kind { /* of an allocation; what a process owes to its context is counted apart */
+		SIM_KIND_MEMORY,
+		SIM_KIND_CONTEXT,
+		SIM_KIND_COUNT
+};
+
+struct sim_request {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t operation;
+	uint32_t card; /* minor */
+	uint32_t kind; /* enum sim_kind or enum sim_fault */
+	uint64_t bytes;
+	uint64_t handle;
+	uint64_t value;
+	char text[88]; /* ends with NUL */
+};
+
+struct sim_driver {
+	char version[32];      /* of the module */
+	char nvml_version[40]; /* "12.535.183.01" */
+	char profile[32];
+	uint32_t cuda_version; /* 12020 is 12.2 */
+	uint32_t card_count;
+	uint32_t minors[SIM_CARDS_MAX]; /* in the order of PCI addresses, which is NVML's */
+	uint32_t cpu_count;
+	uint32_t numa_count;
+};
+
+struct sim_pci {
+	uint32_t domain, bus, device, function;
+	uint32_t device_id;    /* device << 16 | vendor, as NVML has it */
+	uint32_t subsystem_id; /* the same of the subsystem */
+	uint32_t generation, width;
+};
+
+struct sim_link {
+	uint32_t remote; /* minor of the other card, SIM_LINK_SWITCH or SIM_LINK_NONE */
+};
+
+struct sim_card_info {
+	uint32_t minor;
+	uint32_t numa;
+	char uuid[48]; /* "GPU-..." */
+	char name[64];
+	char serial[32];
+	char vbios[24];
+	char part_number[32];
+	char inforom_image[24], inforom_oem[8], inforom_ecc[8];
+	char architecture_name[16];
+	uint32_t architecture; /* NVML_DEVICE_ARCH_* */
+	uint32_t compute_major, compute_minor;
+	uint32_t multiprocessors, cores;
+	uint32_t bus_width;      /* bits */
+	uint64_t memory_bytes;   /* as NVML's total */
+	uint64_t reserved_bytes; /* by the driver; nobody can allocate it */
+	uint64_t context_bytes;  /* what a first context costs a process */
+	uint64_t bar1_bytes;
+	uint32_t power_limit_mw, power_min_mw, power_max_mw, power_idle_mw;
+	uint32_t clock_graphics_mhz, clock_memory_mhz, clock_video_mhz; /* highest */
+	uint32_t clock_idle_mhz;
+	uint32_t temperature_slowdown, temperature_shutdown;
+	uint32_t mig_instances;  /* the most MIG devices, 0: cannot MIG */
+	uint32_t nvlink_version; /* NVML_NVLINK_VERSION_*, 0: none */
+	uint32_t link_count;
+	struct sim_link links[SIM_LINKS_MAX];
+	uint32_t ecc;       /* 0 or 1 */
+	uint32_t row_remap; /* 1: remaps rows, 0: retires pages */
+	struct sim_pci pci;
+	uint32_t switches[SIM_CARDS_MAX]; /* NVML_TOPOLOGY_* to the card of that minor */
+};
+
+struct sim_card_state {
+	uint64_t used_bytes; /* by clients */
+	uint64_t free_bytes; /* total - reserved - used */
+	uint32_t temperature;
+	uint32_t power_mw;
+	uint32_t utilization; /* percent */
+	uint32_t clock_graphics_mhz, clock_memory_mhz;
+	uint32_t process_count;
+};
+
+struct sim_process {
+	uint32_t pid;      /* as the caller's PID namespace knows it */
+	uint32_t contexts; /* 0: memory only */
+	uint64_t bytes;
+	char name[112]; /* the command as /proc has it, may be cut */
+};
+
+#define SIM_PROCESSES_CHUNK 8
+
+struct sim_process_list {
+	uint32_t total; /* in all */
+	uint32_t count; /* here */
+	struct sim_process processes[SIM_PROCESSES_CHUNK];
+};
+
+struct sim_event {
+	uint32_t card;
+	uint32_t xid;
+};
+
+struct sim_reply {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t operation; /* of the request */
+	uint32_t status;    /* enum sim_status */
+	uint32_t padding;
+	union {
+		struct sim_driver driver;
+		struct sim_card_info info;
+		struct sim_card_state state;
+		struct sim_process_list processes;
+		struct sim_event event;
+		uint64_t handle;
+	};
+};
