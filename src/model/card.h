@@ -9,21 +9,22 @@
 
 #include "base/base.h"
 
-#define CARD_UUID_MAX	96
-#define CARD_MODEL_MAX	96
+#define CARD_UUID_MAX   96
+#define CARD_MODEL_MAX  96
 #define CARD_BUS_ID_MAX 32
-#define CARD_TEXT_MAX	192
-#define MIB_PER_UNIT	1024u /* a unit is one GiB of a card's memory */
+#define CARD_TEXT_MAX   192
+#define MIB_PER_UNIT    1024u /* a unit is one GiB of a card's memory */
+#define CARDS_MAX       64    /* of one machine; what an inventory file may hold */
 
 enum card_mode { /* design: a card is in one mode */
-	CARD_MODE_WHOLE,
-	CARD_MODE_SLICES,
-	CARD_MODE_REPLICAS,
-	CARD_MODE_MPS,
-	CARD_MODE_MIG,
-	CARD_MODE_AUTO, /* whole or slices, whichever the first grant on the idle card asks for */
-	CARD_MODE_MAX,
-	CARD_MODE_INVALID = -22,
+		 CARD_MODE_WHOLE,
+		 CARD_MODE_SLICES,
+		 CARD_MODE_REPLICAS,
+		 CARD_MODE_MPS,
+		 CARD_MODE_MIG,
+		 CARD_MODE_AUTO, /* whole or slices, whichever the first grant on the idle card asks for */
+		 CARD_MODE_MAX,
+		 CARD_MODE_INVALID = -22,
 };
 
 enum card_health {
@@ -34,19 +35,19 @@ enum card_health {
 	CARD_HEALTH_INVALID = -22,
 };
 
-enum link_kind { /* best first; the names are those of `nvidia-smi topo -m` */
-	LINK_NVLINK, /* NV<lanes> */
-	LINK_PIX,    /* one PCIe switch (NVML single, or internal: same board) */
-	LINK_PXB,    /* several PCIe switches */
-	LINK_PHB,    /* one host bridge */
-	LINK_NODE,   /* one NUMA node */
-	LINK_SYS,    /* across NUMA nodes */
-	LINK_KIND_MAX,
-	LINK_KIND_INVALID = -22,
+enum link_kind {              /* best first; the names are those of `nvidia-smi topo -m` */
+		 LINK_NVLINK, /* NV<lanes> */
+		 LINK_PIX,    /* one PCIe switch (NVML single, or internal: same board) */
+		 LINK_PXB,    /* several PCIe switches */
+		 LINK_PHB,    /* one host bridge */
+		 LINK_NODE,   /* one NUMA node */
+		 LINK_SYS,    /* across NUMA nodes */
+		 LINK_KIND_MAX,
+		 LINK_KIND_INVALID = -22,
 };
 
 struct card_link {
-	unsigned peer;	/* position of the other card in the inventory's cards[] */
+	unsigned peer; /* position of the other card in the inventory's cards[] */
 	enum link_kind kind;
 	unsigned lanes; /* NVLinks between the two, 0 for PCIe */
 };
@@ -62,20 +63,20 @@ struct card_process { /* a process that the driver sees on the card */
 struct card_condition {
 	enum card_health health;
 	char cause[CARD_TEXT_MAX]; /* evidence in words; empty while healthy */
-	int64_t since;		   /* Unix seconds, 0 unknown */
+	int64_t since;             /* Unix seconds, 0 unknown */
 };
 
 struct card {
 	unsigned index; /* NVML's index, as nvidia-smi shows it */
 	unsigned minor; /* /dev/nvidia<minor> */
 	char uuid[CARD_UUID_MAX];
-	char model[CARD_MODEL_MAX];    /* "NVIDIA A100-SXM4-80GB" */
-	char bus_id[CARD_BUS_ID_MAX];  /* sysfs form "0000:07:00.0", lower case */
-	char serial[CARD_BUS_ID_MAX];  /* "" when the card has none */
-	uint64_t memory_bytes;	       /* NVML total */
-	uint64_t used_bytes;	       /* NVML used at the time of the probe */
+	char model[CARD_MODEL_MAX];            /* "NVIDIA A100-SXM4-80GB" */
+	char bus_id[CARD_BUS_ID_MAX];          /* sysfs form "0000:07:00.0", lower case */
+	char serial[CARD_BUS_ID_MAX];          /* "" when the card has none */
+	uint64_t memory_bytes;                 /* NVML total */
+	uint64_t used_bytes;                   /* NVML used at the time of the probe */
 	unsigned compute_major, compute_minor; /* compute capability */
-	int numa;		       /* -1 unknown */
+	int numa;                              /* -1 unknown */
 	bool mig_capable, mig_enabled;
 	enum card_mode mode;
 	struct card_condition condition;
@@ -86,9 +87,9 @@ struct card {
 };
 
 struct inventory {
-	char driver_root[256];	  /* "/" or where the driver's files are */
-	char driver_version[80];  /* of the user space (NVML), "" unknown */
-	char module_version[80];  /* of the kernel module (procfs), "" unknown */
+	char driver_root[256];   /* "/" or where the driver's files are */
+	char driver_version[80]; /* of the user space (NVML), "" unknown */
+	char module_version[80]; /* of the kernel module (procfs), "" unknown */
 	char nvml_version[80];
 	unsigned cuda_major, cuda_minor; /* newest CUDA that the driver offers, 0 unknown */
 	char boot_id[40];

@@ -16,8 +16,8 @@ enum enforcement {
 
 struct grant_card {
 	char uuid[96];
-	unsigned units;		  /* slice: GiB reserved on this card; whole card: all its units */
-	uint64_t memory_mib;	  /* slice: MiB to enforce */
+	unsigned units;           /* slice: GiB reserved on this card; whole card: all its units */
+	uint64_t memory_mib;      /* slice: MiB to enforce */
 	unsigned compute_percent; /* slice: cap, 0 = weight */
 };
 

@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/base.h"
@@ -78,8 +80,8 @@ enum reason_link {
 	  "{object} wants {detail}, which this version of gpupool does not place. Ask for whole "  \
 	  "cards with nvidia.com/gpu or for a slice with gpupool.io/gpu-memory.")                  \
 	M(REASON_NOT_INTEGER, "not_integer", SCHEDULER, 1, "not a whole number",                   \
-	  "{object} asks for {detail}, and cards are counted whole. Use gpupool.io/gpu-memory "    \
-	  "(GiB) for a part of a card.")                                                           \
+	  "{object} asks for {detail}, and Kubernetes counts it in whole numbers. For a part of "  \
+	  "a card write gpupool.io/gpu-memory (GiB, or 1536Mi for 1.5 GiB).")                      \
 	M(REASON_NO_LIMIT, "no_limit", SCHEDULER, 1, "requests without limits",                    \
 	  "{object} sets requests of {detail} and no limit. Put the same number under "            \
 	  "resources.limits.")                                                                     \
@@ -98,7 +100,7 @@ enum reason_code {
 #define M(code, name, link, for_ever, class, sentence) code,
 	REASONS(M)
 #undef M
-	REASON_CODE_MAX,
+		REASON_CODE_MAX,
 	REASON_CODE_INVALID = -22,
 };
 
@@ -108,9 +110,9 @@ struct reason {
 	enum reason_code code;
 	char object[REASON_TEXT_MAX]; /* "container main of Pod default/train" */
 	char node[REASON_TEXT_MAX];
-	char card[128];		      /* "card 3 (GPU-...)" */
-	char model[REASON_TEXT_MAX];  /* models of the pool, comma separated */
-	int64_t wanted, have, total;  /* unit: see the sentence */
+	char card[128];              /* "card 3 (GPU-...)" */
+	char model[REASON_TEXT_MAX]; /* models of the pool, comma separated */
+	int64_t wanted, have, total; /* unit: see the sentence */
 	char detail[REASON_TEXT_MAX];
 	char kubernetes[512]; /* Kubernetes' own sentence, or "" */
 };
@@ -119,11 +121,23 @@ struct reason {
 void reason_text(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-const char *reason_name(enum reason_code code);	 /* "cards_busy" */
+const char *reason_name(enum reason_code code);  /* "cards_busy" */
 const char *reason_class(enum reason_code code); /* "not enough free cards" */
 enum reason_link reason_link_of(enum reason_code code);
 const char *reason_link_to_string(enum reason_link link);
 bool reason_is_for_ever(enum reason_code code);
-/* The sentence with its placeholders filled. */
+/* The sentence with its placeholders in place, for tests and documentation. */
+const char *reason_template(enum reason_code code);
+/* Adds the sentence with its placeholders filled. -EINVAL for a placeholder that does not exist. */
 int reason_sentence(const struct reason *reason, struct strbuf *out);
 int reason_to_json(const struct reason *reason, struct json_object **ret, struct error *error);
+
+/*
+ * What kube-scheduler says when none of NODES fits (FitError.Error and the default preemption's
+ * tail, 1.34 to 1.37), for the case that all nodes give the one reason WHY ("Insufficient
+ * nvidia.com/gpu", or an extender's class). RESOLVABLE: some Pod's end could make room; false when
+ * more is wanted than the node's allocatable. 0 or -ENAMETOOLONG.
+ */
+int kubernetes_refusal(char *ret, size_t size, unsigned nodes, const char *why, bool resolvable);
+int kubernetes_unschedulable(char *ret, size_t size, unsigned nodes, const char *resource,
+			     bool resolvable);

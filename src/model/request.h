@@ -10,16 +10,22 @@
 
 enum request_kind {
 	REQUEST_NONE,
-	REQUEST_WHOLE,	/* N whole cards, nobody else on them */
-	REQUEST_SLICE,	/* memory (and compute) of one or more cards */
+	REQUEST_WHOLE,  /* N whole cards, nobody else on them */
+	REQUEST_SLICE,  /* memory (and compute) of one or more cards */
 	REQUEST_SHARED, /* N time-slicing replicas or MPS clients */
-	REQUEST_MIG,	/* N MIG instances of a profile */
+	REQUEST_MIG,    /* N MIG instances of a profile */
 	REQUEST_KIND_MAX,
 	REQUEST_KIND_INVALID = -22,
 };
 
-enum card_policy { POLICY_DEFAULT, POLICY_BINPACK, POLICY_SPREAD, POLICY_TOPOLOGY, POLICY_MAX,
-		   POLICY_INVALID = -22 };
+enum card_policy {
+	POLICY_DEFAULT,
+	POLICY_BINPACK,
+	POLICY_SPREAD,
+	POLICY_TOPOLOGY,
+	POLICY_MAX,
+	POLICY_INVALID = -22
+};
 
 struct string_list {
 	char **items; /* owned */
@@ -30,10 +36,10 @@ void string_list_release(struct string_list *list);
 
 struct request {
 	enum request_kind kind;
-	unsigned cards;		  /* whole cards, slice cards, replicas or instances */
-	uint64_t memory_mib;	  /* slice: enforced MiB on each card */
+	unsigned cards;           /* whole cards, slice cards, replicas or instances */
+	uint64_t memory_mib;      /* slice: enforced MiB on each card */
 	unsigned memory_percent;  /* slice: share of each card instead of MiB (1..100), or 0 */
-	unsigned units;		  /* slice: reserved GiB on each card = ceil(memory_mib / 1024);
+	unsigned units;           /* slice: reserved GiB on each card = ceil(memory_mib / 1024);
 				   * with memory_percent it depends on the card, and is 0 here */
 	unsigned compute_percent; /* slice: hard cap on each card, 0 = weight by memory */
 	char mig_profile[32];
@@ -50,3 +56,4 @@ int request_describe(const struct request *request, struct strbuf *out);
 const char *request_kind_to_string(enum request_kind kind);
 const char *card_policy_to_string(enum card_policy policy);
 enum card_policy card_policy_from_string(const char *text);
+enum request_kind request_kind_from_string(const char *text);

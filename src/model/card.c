@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/card.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/fields.h"
+
+#define INVENTORY_VERSION 1
+#define PROCESSES_MAX     4096
+#define MEMORY_MAX        (1ull << 50) /* 1 PiB: no card is near it, and sums stay in 64 bits */
+
+static const char *const card_mode_table[CARD_MODE_MAX] = {
+	[CARD_MODE_WHOLE] = "whole",       [CARD_MODE_SLICES] = "slices",
+	[CARD_MODE_REPLICAS] = "replicas", [CARD_MODE_MPS] = "mps",
+	[CARD_MODE_MIG] = "mig",           [CARD_MODE_AUTO] = "auto",
+};
+DEFINE_STRING_TABLE(card_mode, enum card_mode, CARD_MODE_MAX)
+
+static const char *const card_health_table[CARD_HEALTH_MAX] = {
+	[CARD_HEALTHY] = "healthy",
+	[CARD_SUSPECT] = "suspect",
+	[CARD_LOST] = "lost",
+};
+DEFINE_STRING_TABLE(card_health, enum card_health, CARD_HEALTH_MAX)
+
+static const char *const link_kind_table[LINK_KIND_MAX] = {
+	[LINK_NVLINK] = "NVLINK", [LINK_PIX] = "PIX",   [LINK_PXB] = "PXB",
+	[LINK_PHB] = "PHB",       [LINK_NODE] = "NODE", [LINK_SYS] = "SYS",
+};
+DEFINE_STRING_TABLE(link_kind, enum link_kind, LINK_KIND_MAX)
+
+static const struct field link_fields[] = {
+	UINT_FIELD(struct card_link, "peer", peer, CARDS_MAX - 1),
+	NAME_FIELD(struct card_link, "kind", kind, link_kind_table),
+	UINT_FIELD(struct card_link, "lanes", lanes, 64),
+};
+
+static const struct field process_fields[] = {
+	INT_FIELD(struct card_process, "pid", pid, 0, INT32_MAX),
+	UINT_FIELD(struct card_process, "uid", uid, UINT32_MAX),
+	UINT_FIELD(struct card_process, "usedMiB", used_mib, MEMORY_MAX >> 20),
+	BOOL_FIELD(struct card_process, "granted", granted),
+	TEXT_FIELD(struct card_process, "name", name),
+};
+
+static const struct field card_fields[] = {
+	UINT_FIELD(struct card, "index", index, UINT32_MAX),
+	UINT_FIELD(struct card, "minor", minor, UINT32_MAX),
+	WORD_FIELD(struct card, "uuid", uuid),
+	TEXT_FIELD(struct card, "model", model),
+	WORD_FIELD(struct card, "busId", bus_id),
+	TEXT_FIELD(struct card, "serial", serial),
+	UINT_FIELD(struct card, "memoryBytes", memory_bytes, MEMORY_MAX),
+	UINT_FIELD(struct card, "usedBytes", used_bytes, MEMORY_MAX),
+	UINT_FIELD(struct card, "computeMajor", compute_major, 999),
+	UINT_FIELD(struct card, "computeMinor", compute_minor, 999),
+	INT_FIELD(struct card, "numa", numa, -1, 4095),
+	BOOL_FIELD(struct card, "migCapable", mig_capable),
+	BOOL_FIELD(struct card, "migEnabled", mig_enabled),
+	NAME_FIELD(struct card, "mode", mode, card_mode_table),
+	NAME_FIELD(struct card, "health", condition.health, card_health_table),
+	TEXT_FIELD(struct card, "cause", condition.cause),
+	INT_FIELD(struct card, "since", condition.since, 0, INT64_MAX),
+};
+
+static const struct field inventory_fields[] = {
+	TEXT_FIELD(struct inventory, "driverRoot", driver_root),
+	WORD_FIELD(struct inventory, "driverVersion", driver_version),
+	WORD_FIELD(struct inventory, "moduleVersion", module_version),
+	WORD_FIELD(struct inventory, "nvmlVersion", nvml_version),
+	UINT_FIELD(struct inventory, "cudaMajor", cuda_major, 999),
+	UINT_FIELD(struct inventory, "cudaMinor", cuda_minor, 999),
+	WORD_FIELD(struct inventory, "bootId", boot_id),
+	UINT_FIELD(struct inventory, "migGeneration", mig_generation, UINT64_MAX),
+	INT_FIELD(struct inventory, "taken", taken, 0, INT64_MAX),
+	BOOL_FIELD(struct inventory, "real", real),
+	TEXT_FIELD(struct inventory, "problem", problem),
+};
+
+void inventory_init(struct inventory *inventory)
+{
+	*inventory = (struct inventory){ 0 };
+}
+
+void inventory_release(struct inventory *inventory)
+{
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		free(inventory->cards[i].links);
+		free(inventory->cards[i].processes);
+	}
+	free(inventory->cards);
+	*inventory = (struct inventory){ 0 };
+}
+
+struct card *inventory_find(const struct inventory *inventory, const char *uuid)
+{
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		if (strcmp(inventory->cards[i].uuid, uuid) == 0)
+			return &inventory->cards[i];
+	}
+	return NULL;
+}
+
+unsigned card_units(const struct card *card)
+{
+	uint64_t units = card->memory_bytes / MIB_PER_UNIT / (1024 * 1024);
+
+	return units > UINT32_MAX ? UINT32_MAX : (unsigned)units;
+}
+
+uint64_t card_foreign_mib(const struct card *card)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < card->process_count; i++) {
+		uint64_t used = card->processes[i].granted ? 0 : card->processes[i].used_mib;
+		sum = used > UINT64_MAX - sum ? UINT64_MAX : sum + used;
+	}
+	return sum;
+}
+
+/* One object an item, appended to a new array under KEY. */
+static int add_items(struct json_object *object, const char *key, const struct field *fields,
+		     size_t field_count, const void *items, size_t count, size_t size)
+{
+	struct json_object *array = fields_add_array(object, key);
+
+	if (!array)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		autojson *item = json_object_new_object();
+		if (!item ||
+		    fields_to_json(fields, field_count, (const char *)items + i * size, item) < 0 ||
+		    json_append(array, TAKE_PTR(item)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int card_to_json(const struct card *card, struct json_object *array)
+{
+	autojson *object = json_object_new_object();
+
+	if (!object || fields_to_json(card_fields, ARRAY_SIZE(card_fields), card, object) < 0 ||
+	    add_items(object, "links", link_fields, ARRAY_SIZE(link_fields), card->links,
+		      card->link_count, sizeof(*card->links)) < 0 ||
+	    add_items(object, "processes", process_fields, ARRAY_SIZE(process_fields),
+		      card->processes, card->process_count, sizeof(*card->processes)) < 0)
+		return -ENOMEM;
+	return json_append(array, TAKE_PTR(object));
+}
+
+int inventory_to_json(const struct inventory *inventory, struct json_object **ret,
+		      struct error *error)
+{
+	autojson *object = json_object_new_object();
+
+	if (!object || json_add_uint(object, "version", INVENTORY_VERSION) < 0 ||
+	    fields_to_json(inventory_fields, ARRAY_SIZE(inventory_fields), inventory, object) < 0)
+		return error_no_memory(error);
+	struct json_object *cards = fields_add_array(object, "cards");
+	if (!cards)
+		return error_no_memory(error);
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		if (card_to_json(&inventory->cards[i], cards) < 0)
+			return error_no_memory(error);
+	}
+	*ret = TAKE_PTR(object);
+	return 0;
+}
+
+static int read_links(struct json_object *object, const char *where, struct card *card,
+		      struct error *error)
+{
+	struct json_object *array;
+
+	int r = fields_array(object, where, "links", CARDS_MAX - 1, &array, error);
+	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
+		char name[64];
+		struct card_link *link =
+			VEC_ADD(&card->links, &card->link_count, &card->link_capacity);
+		if (!link)
+			return error_no_memory(error);
+		snprintf(name, sizeof(name), "%s.links[%zu]", where, i);
+		r = fields_from_json(link_fields, ARRAY_SIZE(link_fields),
+				     json_object_array_get_idx(array, i), name, link, error);
+	}
+	return r;
+}
+
+static int read_processes(struct json_object *object, const char *where, struct card *card,
+			  struct error *error)
+{
+	struct json_object *array;
+
+	int r = fields_array(object, where, "processes", PROCESSES_MAX, &array, error);
+	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
+		char name[64];
+		struct card_process *process =
+			VEC_ADD(&card->processes, &card->process_count, &card->process_capacity);
+		if (!process)
+			return error_no_memory(error);
+		snprintf(name, sizeof(name), "%s.processes[%zu]", where, i);
+		r = fields_from_json(process_fields, ARRAY_SIZE(process_fields),
+				     json_object_array_get_idx(array, i), name, process, error);
+	}
+	return r;
+}
+
+static int read_card(struct json_object *object, const char *where, struct card *card,
+		     struct error *error)
+{
+	int r = fields_from_json(card_fields, ARRAY_SIZE(card_fields), object, where, card, error);
+
+	if (r == 0)
+		r = read_links(object, where, card, error);
+	if (r == 0)
+		r = read_processes(object, where, card, error);
+	if (r == 0 && !card->uuid[0])
+		return error_set(error, EINVAL, "%s.uuid is empty", where);
+	return r;
+}
+
+/* What no single card can know: peers that exist, UUIDs that are there once. */
+static int check_cards(const struct inventory *inventory, struct error *error)
+{
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		const struct card *card = &inventory->cards[i];
+
+		if (inventory_find(inventory, card->uuid) != card)
+			return error_set(error, EINVAL,
+					 "cards[%zu].uuid %s is there twice; each card has its own",
+					 i, card->uuid);
+		for (size_t k = 0; k < card->link_count; k++) {
+			unsigned peer = card->links[k].peer;
+			if (peer >= inventory->card_count || peer == i)
+				return error_set(error, EINVAL,
+						 "cards[%zu].links[%zu].peer is %u; it must be the "
+						 "position of another of the %zu cards",
+						 i, k, peer, inventory->card_count);
+		}
+	}
+	return 0;
+}
+
+int inventory_from_json(struct json_object *object, struct inventory *ret, struct error *error)
+{
+	cleanup(inventory_release) struct inventory inventory = { 0 };
+	struct json_object *array;
+
+	int r = fields_check_version(object, "the inventory", INVENTORY_VERSION, error);
+	if (r == 0)
+		r = fields_from_json(inventory_fields, ARRAY_SIZE(inventory_fields), object,
+				     "inventory", &inventory, error);
+	if (r == 0)
+		r = fields_array(object, "inventory", "cards", CARDS_MAX, &array, error);
+	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
+		char where[64];
+		struct card *card =
+			VEC_ADD(&inventory.cards, &inventory.card_count, &inventory.card_capacity);
+		if (!card)
+			return error_no_memory(error);
+		snprintf(where, sizeof(where), "cards[%zu]", i);
+		r = read_card(json_object_array_get_idx(array, i), where, card, error);
+	}
+	if (r == 0)
+		r = check_cards(&inventory, error);
+	if (r < 0)
+		return r;
+	*ret = inventory;
+	inventory = (struct inventory){ 0 };
+	return 0;
+}
