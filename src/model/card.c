@@ -179,7 +179,7 @@ static int read_links(struct json_object *object, const char *where, struct card
 
 	int r = fields_array(object, where, "links", CARDS_MAX - 1, &array, error);
 	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
-		char name[64];
+		char name[96];
 		struct card_link *link =
 			VEC_ADD(&card->links, &card->link_count, &card->link_capacity);
 		if (!link)
@@ -198,7 +198,7 @@ static int read_processes(struct json_object *object, const char *where, struct 
 
 	int r = fields_array(object, where, "processes", PROCESSES_MAX, &array, error);
 	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
-		char name[64];
+		char name[96];
 		struct card_process *process =
 			VEC_ADD(&card->processes, &card->process_count, &card->process_capacity);
 		if (!process)

@@ -94,8 +94,12 @@ static bool read_suffix(const char *text, size_t length, struct parts *ret)
 	return read_exponent(text + 1, length - 1, &ret->exponent);
 }
 
-/* A number may lack its digits: "", "+" and "." before a suffix are 0, as there. Only the empty
- * text is an error. */
+/* "k", "+" and ".Gi" are 0 there, but not with the suffixes that its short way does not take. */
+static bool may_lack_digits(const struct parts *parts)
+{
+	return parts->format == FORMAT_BINARY ? parts->exponent < 50 : parts->exponent >= -9;
+}
+
 static bool split(const char *text, struct parts *ret)
 {
 	while (isspace((unsigned char)*text))
@@ -115,14 +119,14 @@ static bool split(const char *text, struct parts *ret)
 	ret->whole = at;
 	ret->whole_length = digits_at(at, end);
 	at += ret->whole_length;
-	if (at < end && *at == '.')
-		at++;
-	else
-		return read_suffix(at, (size_t)(end - at), ret);
-	ret->fraction = at;
-	ret->fraction_length = digits_at(at, end);
-	at += ret->fraction_length;
-	return read_suffix(at, (size_t)(end - at), ret);
+	if (at < end && *at == '.') {
+		ret->fraction = ++at;
+		ret->fraction_length = digits_at(at, end);
+		at += ret->fraction_length;
+	}
+	bool digits =
+		ret->fraction_length || ret->whole_length || memchr(text, '0', (size_t)(at - text));
+	return read_suffix(at, (size_t)(end - at), ret) && (digits || may_lack_digits(ret));
 }
 
 /* The digit NUMBER of whole and fraction together. */

@@ -125,6 +125,7 @@ const char *reason_name(enum reason_code code);  /* "cards_busy" */
 const char *reason_class(enum reason_code code); /* "not enough free cards" */
 enum reason_link reason_link_of(enum reason_code code);
 const char *reason_link_to_string(enum reason_link link);
+enum reason_link reason_link_from_string(const char *text);
 bool reason_is_for_ever(enum reason_code code);
 /* The sentence with its placeholders in place, for tests and documentation. */
 const char *reason_template(enum reason_code code);
