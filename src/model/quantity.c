@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,8 @@
  */
 
 #define NANO         1000000000ull
-#define MILLI        1000000ull /* nanos of a thousandth */
+#define MILLI        1000000ull             /* nanos of a thousandth */
+#define HALF         1000000000000000000ull /* printf has no 128 bits: 18 digits at a time */
 #define EXPONENT_MAX 10000
 
 enum quantity_format { FORMAT_DECIMAL, FORMAT_BINARY, FORMAT_EXPONENT };
@@ -264,10 +265,12 @@ static bool is_kept(const struct parts *parts)
 static int print_number(unsigned __int128 number, bool negative, const char *suffix, char *ret,
 			size_t size)
 {
-	if (number > UINT64_MAX)
-		return -ERANGE;
-	int length = snprintf(ret, size, "%s%llu%s", negative ? "-" : "",
-			      (unsigned long long)number, suffix);
+	const char *sign = negative ? "-" : "";
+	uint64_t high = (uint64_t)(number / HALF), low = (uint64_t)(number % HALF);
+	int length =
+		high ? snprintf(ret, size, "%s%" PRIu64 "%018" PRIu64 "%s", sign, high, low, suffix)
+		     : snprintf(ret, size, "%s%" PRIu64 "%s", sign, low, suffix);
+
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
