@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/columns.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"

@@ -37,10 +37,9 @@ int error_set_errno(struct error *error, int number, const char *format, ...)
 	int length = vsnprintf(error->message, sizeof(error->message), format, arguments);
 	va_end(arguments);
 	if (length >= 0 && length < ERROR_MESSAGE_MAX)
-		length += snprintf(error->message + length,
-				   sizeof(error->message) - (size_t)length, ": %s",
-				   strerrordesc_np(number) ? strerrordesc_np(number)
-							   : "unknown error");
+		length += snprintf(
+			error->message + length, sizeof(error->message) - (size_t)length, ": %s",
+			strerrordesc_np(number) ? strerrordesc_np(number) : "unknown error");
 	message_mark_cut(error->message, length);
 	return -number;
 }
@@ -57,8 +56,8 @@ int error_wrap(struct error *error, const char *format, ...)
 	int length = vsnprintf(error->message, sizeof(error->message), format, arguments);
 	va_end(arguments);
 	if (length >= 0 && length < ERROR_MESSAGE_MAX)
-		length += snprintf(error->message + length,
-				   sizeof(error->message) - (size_t)length, ": %s", tail);
+		length += snprintf(error->message + length, sizeof(error->message) - (size_t)length,
+				   ": %s", tail);
 	message_mark_cut(error->message, length);
 	if (!error->number)
 		error->number = EIO;

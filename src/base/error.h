@@ -12,13 +12,13 @@
 #define ERROR_MESSAGE_MAX 1024
 
 struct error {
-	int number;			 /* errno value, 0 while nothing failed */
+	int number;                      /* errno value, 0 while nothing failed */
 	char message[ERROR_MESSAGE_MAX]; /* never empty once number is set; cut with "..." */
 };
 
-#define ERROR_INIT                                                                                 \
-	{                                                                                          \
-		.number = 0, .message = ""                                                         \
+#define ERROR_INIT                         \
+	{                                  \
+		.number = 0, .message = "" \
 	}
 
 /* Sets number and message; returns -number. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON on json-c. Reading is strict and bounded: size and depth limits, uint64 kept, valid UTF-8
- * only, no NUL in keys, no numbers outside int64/uint64/double, no duplicate keys, nothing after
- * the value. An error names the source, line and column. The tree is json-c's own; these are the
- * helpers that json-c lacks.
+ * JSON on json-c. Reading is strict (RFC 8259) and bounded: size and depth limits, uint64 kept,
+ * doubles keep their text, valid UTF-8 only, no NUL in strings or keys, no numbers outside
+ * int64/uint64/double, no duplicate keys, nothing after the value. An error reads
+ * "NAME:LINE:COLUMN: what; what to do". The tree is json-c's own; these are the helpers that json-c
+ * lacks. Write numbers with json_add_uint() and friends, never with json_object_new_double(), which
+ * rounds.
  */
 #pragma once
 
@@ -41,7 +43,23 @@ const char *json_get_string(struct json_object *object, const char *path, const 
 /* The unsigned integer at PATH, or FALLBACK when absent or no unsigned integer. */
 uint64_t json_get_uint(struct json_object *object, const char *path, uint64_t fallback);
 
-/* Typed additions; each returns 0 or -ENOMEM and on failure owns VALUE all the same (frees it). */
+/* The text as it is written to files: indented, '/' not escaped, no newline at the end. Owned by
+ * OBJECT and valid until it changes; NULL when out of memory. */
+const char *json_to_text(struct json_object *object);
+
+/* A deep copy with the numbers' texts and the lines of json_set_line(), which json-c's own
+ * json_object_deep_copy() refuses. */
+int json_copy(struct json_object *object, struct json_object **ret, struct error *error);
+
+/* Remembers the line (from 1) that OBJECT came from. A double must be new and get its TEXT (a JSON
+ * number) here as well; for other kinds TEXT is NULL. Returns 0 or -ENOMEM. */
+int json_set_line(struct json_object *object, unsigned line, const char *text);
+unsigned json_line(struct json_object *object); /* 0 when unknown */
+
+/* Typed additions; each returns 0 or -ENOMEM and on failure owns VALUE all the same (frees it).
+ * VALUE NULL is taken for a constructor out of memory; use json_add_null() for a JSON null. A
+ * string of NULL becomes a JSON null. */
+int json_add_null(struct json_object *object, const char *key);
 int json_add(struct json_object *object, const char *key, struct json_object *value);
 int json_add_string(struct json_object *object, const char *key, const char *value);
 int json_add_uint(struct json_object *object, const char *key, uint64_t value);

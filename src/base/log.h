@@ -4,8 +4,14 @@
 
 #include <stdbool.h>
 
-enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG,
-		 LOG_LEVEL_MAX, LOG_LEVEL_INVALID = -22 };
+enum log_level {
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_WARNING,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_DEBUG,
+	LOG_LEVEL_MAX,
+	LOG_LEVEL_INVALID = -22
+};
 
 const char *log_level_to_string(enum log_level level);
 enum log_level log_level_from_string(const char *text);

@@ -5,16 +5,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
+
 struct map;
 
 struct map *map_new(void); /* NULL when out of memory */
 void map_free(struct map *map);
 
-/* Replaces an older value. Returns 0 or -ENOMEM. */
+DEFINE_CLEANUP(struct map, map_free)
+#define automap cleanup(map_freep) struct map
+
+/* Replaces an older value. Returns 0 or -ENOMEM, and on failure changes nothing. */
 int map_put(struct map *map, const char *key, void *value);
 void *map_get(const struct map *map, const char *key); /* NULL when absent */
 bool map_remove(struct map *map, const char *key);
 size_t map_count(const struct map *map);
 
-/* for (size_t at = 0; map_next(map, &at, &key, &value);) */
+/*
+ * for (size_t at = 0; map_next(map, &at, &key, &value);)
+ * map_remove() is allowed inside the loop, map_put() of a new key is not.
+ */
 bool map_next(const struct map *map, size_t *at, const char **ret_key, void **ret_value);

@@ -30,26 +30,32 @@ struct option_list {
 };
 
 struct option_row {
-	const char *name;     /* long name without dashes */
-	char letter;	      /* short name, or 0 */
+	const char *name; /* long name without dashes */
+	char letter;      /* short name, or 0 */
 	enum option_kind kind;
-	const char *argument; /* "N", "FILE"; NULL for flags */
-	const char *help;     /* one line, lower case, no full stop */
-	size_t offset;	      /* offsetof() in the options structure */
-	unsigned long minimum, maximum;
-	const char *choices;  /* "runc|crun" */
+	const char *argument;           /* "N", "FILE"; NULL for flags */
+	const char *help;               /* one line, lower case, no full stop */
+	size_t offset;                  /* offsetof() in the options structure */
+	unsigned long minimum, maximum; /* of OPTION_UINT; both 0: any number */
+	const char *choices;            /* "runc|crun" */
+	const char *fallback; /* what counts when it is not given, as it would be typed; or NULL */
 };
 
 struct command {
-	const char *name;	 /* "run" */
-	const char *summary;	 /* one line, lower case */
-	const char *operands;	 /* "[--] COMMAND [ARG...]", or "" */
-	const char *description; /* paragraphs for --help and man, or NULL */
-	const char *examples;	 /* lines for --help and man, or NULL */
+	const char *name;                 /* "run" */
+	const char *summary;              /* one line, lower case */
+	const char *operands;             /* "[--] COMMAND [ARG...]", or "" */
+	const char *description;          /* paragraphs for --help and man, or NULL */
+	const char *examples;             /* lines for --help and man, or NULL */
 	const struct option_row *options; /* ends with a row without a name; may be NULL */
 	/* ARGC/ARGV are the operands that remain. Returns the exit code of the program. */
 	int (*run)(void *options, int argc, char **argv);
 	size_t size; /* of the options structure */
+	/*
+	 * The first operand ends the options, since what follows belongs to another program
+	 * ("run ... nvidia-smi -L"). Without it options and operands mix, as GNU tools allow.
+	 */
+	bool stops_at_operand;
 };
 
 struct program {
@@ -57,15 +63,20 @@ struct program {
 	const struct command *const *commands; /* ends with NULL */
 };
 
-/* Parses options of COMMAND from argv[1..]; stops at "--" or the first operand. *ret_operands is
- * the index of the first operand. Errors end with what to type instead. */
+/*
+ * Parses options of COMMAND from argv[1..] into OPTIONS, which the caller has zeroed; "--" ends
+ * them. Forms: --name=value, --name value, -nvalue, -n value, -abc for flags. Operands are moved
+ * behind the options; *ret_operands is the index of the first. Errors (-EINVAL) end with what to
+ * type instead; -ECANCELED says that --help was asked for. Free with option_release() either way.
+ */
 int option_parse(const struct command *command, int argc, char **argv, void *options,
 		 int *ret_operands, struct error *error);
+void option_release(const struct command *command, void *options);
 
 /* Runs `argv[1]` of the program: parses, answers --help, --version and "help". Returns the exit
  * code; usage errors print one sentence on standard error and return 2. */
 int program_main(const struct program *program, int argc, char **argv);
 
 void option_print_help(const struct program *program, const struct command *command, FILE *out);
-void option_print_man(const struct program *program, FILE *out);	/* scdoc source */
+void option_print_man(const struct program *program, FILE *out);        /* scdoc source */
 void option_print_completion(const struct program *program, FILE *out); /* bash */

@@ -8,20 +8,22 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
+
 struct strbuf {
-	char *data;	 /* owned by the buffer until strbuf_detach() */
-	size_t length;	 /* bytes, without the terminator */
+	char *data;      /* owned by the buffer until strbuf_detach() */
+	size_t length;   /* bytes, without the terminator */
 	size_t capacity; /* bytes, 0 while data is the shared empty string */
-	size_t maximum;	 /* bytes, without the terminator */
-	int failed;	 /* 0, ENAMETOOLONG or ENOMEM */
+	size_t maximum;  /* bytes, without the terminator */
+	int failed;      /* 0, ENAMETOOLONG or ENOMEM */
 };
 
 extern char strbuf_empty[1];
 
 /* STRBUF_INIT(4096): an empty buffer that will never hold more than 4096 bytes. */
-#define STRBUF_INIT(limit)                                                                         \
-	{                                                                                          \
-		.data = strbuf_empty, .length = 0, .capacity = 0, .maximum = (limit), .failed = 0  \
+#define STRBUF_INIT(limit)                                                                        \
+	{                                                                                         \
+		.data = strbuf_empty, .length = 0, .capacity = 0, .maximum = (limit), .failed = 0 \
 	}
 
 void strbuf_add(struct strbuf *buffer, const void *bytes, size_t length);

@@ -11,7 +11,7 @@
 int vec_reserve(void *items, size_t *capacity, size_t needed, size_t size);
 
 /* VEC_ADD(&list->items, &list->count, &list->capacity): pointer to a new zeroed item, or NULL. */
-#define VEC_ADD(items, count, capacity)                                                            \
-	(vec_reserve((items), (capacity), *(count) + 1, sizeof(**(items))) < 0                     \
-		 ? NULL                                                                            \
+#define VEC_ADD(items, count, capacity)                                        \
+	(vec_reserve((items), (capacity), *(count) + 1, sizeof(**(items))) < 0 \
+		 ? NULL                                                        \
 		 : &(*(items))[(*(count))++])

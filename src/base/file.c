@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+
+#define READ_STEP      65536
+#define PATH_BYTES_MAX 4096
+
+static int file_too_large(const char *name, size_t maximum, struct error *error)
+{
+	return error_set(error, EFBIG,
+			 "'%s' is larger than %zu bytes, the most that is read; check that it is "
+			 "the file you meant or split it",
+			 name, maximum);
+}
+
+/* What is read is a stream of bytes that ends: no directory, device or socket. */
+static int file_check_kind(const struct stat *status, const char *name, struct error *error)
+{
+	if (S_ISDIR(status->st_mode))
+		return error_set(error, EISDIR, "'%s' is a directory; name a file in it", name);
+	if (!S_ISREG(status->st_mode) && !S_ISFIFO(status->st_mode))
+		return error_set(error, EINVAL,
+				 "'%s' is neither a file nor a pipe; name a regular file", name);
+	return 0;
+}
+
+/* Reads until end of file or until more than MAXIMUM bytes came. */
+static int file_read_all(int fd, const char *name, size_t maximum, struct strbuf *text,
+			 struct error *error)
+{
+	autofree char *step = malloc(READ_STEP);
+
+	if (!step)
+		return error_no_memory(error);
+	for (;;) {
+		ssize_t got = read(fd, step, READ_STEP);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return error_set_errno(error, errno, "cannot read '%s'", name);
+		if (got == 0)
+			return 0;
+		strbuf_add(text, step, (size_t)got);
+		if (strbuf_failed(text) == -ENAMETOOLONG)
+			return file_too_large(name, maximum, error);
+		if (strbuf_failed(text) < 0)
+			return error_no_memory(error);
+	}
+}
+
+static int file_read_checked(int fd, const char *name, const struct stat *status, size_t maximum,
+			     char **ret, size_t *ret_length, struct error *error)
+{
+	autostrbuf text = STRBUF_INIT(maximum);
+
+	/* The size is known before the first byte: a huge file costs nothing. */
+	if (S_ISREG(status->st_mode) && (uintmax_t)status->st_size > maximum)
+		return file_too_large(name, maximum, error);
+	int r = file_read_all(fd, name, maximum, &text, error);
+	if (r < 0)
+		return r;
+	size_t length = text.length;
+	char *data = strbuf_detach(&text);
+	if (!data)
+		return error_no_memory(error);
+	*ret = data;
+	if (ret_length)
+		*ret_length = length;
+	return 0;
+}
+
+int file_read_fd(int fd, const char *name, size_t maximum, char **ret, size_t *ret_length,
+		 struct error *error)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return error_set_errno(error, errno, "cannot read '%s'", name);
+	if (S_ISDIR(status.st_mode))
+		return file_check_kind(&status, name, error);
+	return file_read_checked(fd, name, &status, maximum, ret, ret_length, error);
+}
+
+int file_read(const char *path, size_t maximum, char **ret, size_t *ret_length, struct error *error)
+{
+	struct stat status;
+
+	/* Looked at before it is opened, since opening a device can already do something. */
+	if (stat(path, &status) < 0)
+		return error_set_errno(error, errno, "cannot read '%s'", path);
+	int r = file_check_kind(&status, path, error);
+	if (r < 0)
+		return r;
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_set_errno(error, errno, "cannot read '%s'", path);
+	r = file_check_kind(&status, path, error);
+	if (r < 0)
+		return r;
+	return file_read_checked(fd, path, &status, maximum, ret, ret_length, error);
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t written = write(fd, bytes, length);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		bytes += written;
+		length -= (size_t)written;
+	}
+	return 0;
+}
+
+/* Everything that must be on disk before the name may change over to it. */
+static int write_temporary(int fd, const void *bytes, size_t length, unsigned mode)
+{
+	if (fchmod(fd, mode) < 0)
+		return -errno;
+	int r = write_all(fd, bytes, length);
+	if (r < 0)
+		return r;
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* A new file beside the target, ".NAME.<random>"; rename() works within one file system only. */
+static int temporary_open(int directory, const char *base, struct strbuf *name)
+{
+	for (int i = 0; i < 16; i++) {
+		uint64_t random = 0;
+
+		if (getrandom(&random, sizeof(random), 0) < 0)
+			return -errno;
+		strbuf_reset(name);
+		strbuf_addf(name, ".%.200s.%016" PRIx64, base, random);
+		if (strbuf_failed(name) < 0)
+			return strbuf_failed(name);
+		int fd = openat(directory, name->data,
+				O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0)
+			return fd;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int replace_in(int directory, const char *base, const void *bytes, size_t length,
+		      unsigned mode)
+{
+	autostrbuf name = STRBUF_INIT(255);
+	autoclose int fd = temporary_open(directory, base, &name);
+
+	if (fd < 0)
+		return fd;
+	int r = write_temporary(fd, bytes, length, mode);
+	if (r == 0 && renameat(directory, name.data, directory, base) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlinkat(directory, name.data, 0);
+		return r;
+	}
+	return fsync(directory) < 0 ? -errno : 0;
+}
+
+int file_write_atomic(const char *path, const void *bytes, size_t length, unsigned mode,
+		      struct error *error)
+{
+	autofree char *parent = strdup(path);
+
+	if (!parent)
+		return error_no_memory(error);
+	char *slash = strrchr(parent, '/');
+	const char *base = slash ? path + (slash - parent) + 1 : path;
+	if (!*base)
+		return error_set(error, EISDIR,
+				 "cannot write '%s': the path names no file; add "
+				 "a file name",
+				 path);
+	if (slash)
+		slash[slash == parent ? 1 : 0] = '\0';
+	autoclose int directory = open(slash ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0)
+		return error_set_errno(error, errno, "cannot write '%s'", path);
+	int r = replace_in(directory, base, bytes, length, mode);
+	if (r == -ENOSPC || r == -EDQUOT)
+		return error_set_errno(error, -r, "cannot write '%s', make room and try again",
+				       path);
+	return r < 0 ? error_set_errno(error, -r, "cannot write '%s'", path) : 0;
+}
+
+static int directory_make(const char *path, unsigned mode, struct error *error)
+{
+	struct stat status;
+
+	if (mkdir(path, mode) == 0)
+		return 0;
+	int number = errno;
+	if (number == EEXIST && stat(path, &status) == 0) {
+		if (S_ISDIR(status.st_mode))
+			return 0;
+		number = ENOTDIR;
+	}
+	return error_set_errno(error, number, "cannot make the directory '%s'", path);
+}
+
+int file_make_directories(const char *path, unsigned mode, struct error *error)
+{
+	autofree char *copy = strdup(path);
+
+	if (!copy)
+		return error_no_memory(error);
+	for (char *at = copy; *at; at++) {
+		if (*at != '/' || at == copy || at[-1] == '/')
+			continue;
+		*at = '\0';
+		int r = directory_make(copy, mode, error);
+		if (r < 0)
+			return r;
+		*at = '/';
+	}
+	return directory_make(copy, mode, error);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parsing and running; the texts made from the same tables are in option_text.c. */
+#include "base/option.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "base/vec.h"
+
+#define EXIT_USAGE       2
+#define SUGGEST_DISTANCE 3 /* more edits than this are another word, not a slip */
+
+struct option_reader {
+	const struct command *command;
+	int argc;
+	char **argv;
+	int at;    /* argument that is looked at */
+	int first; /* operands met so far are argv[first..at) */
+	void *options;
+	struct error *error;
+};
+
+static void *row_field(const struct option_row *row, void *options)
+{
+	return (char *)options + row->offset;
+}
+
+static int set_flag(const struct option_row *row, void *field, const char *text,
+		    struct error *error)
+{
+	(void)row;
+	(void)text;
+	(void)error;
+	*(bool *)field = true;
+	return 0;
+}
+
+static int set_string(const struct option_row *row, void *field, const char *text,
+		      struct error *error)
+{
+	(void)row;
+	(void)error;
+	*(const char **)field = text;
+	return 0;
+}
+
+static int set_uint(const struct option_row *row, void *field, const char *text,
+		    struct error *error)
+{
+	unsigned long maximum = row->minimum || row->maximum ? row->maximum : ULONG_MAX;
+	uint64_t value = 0;
+
+	if (parse_uint(text, row->minimum, maximum, &value) < 0)
+		return error_set(error, EINVAL,
+				 "--%s wants a whole number from %lu to %lu, not '%s'; write for "
+				 "example --%s %lu",
+				 row->name, row->minimum, maximum, text, row->name,
+				 row->minimum ? row->minimum : 1);
+	*(unsigned long *)field = (unsigned long)value;
+	return 0;
+}
+
+static bool choices_have(const char *choices, const char *text)
+{
+	size_t length = strlen(text);
+
+	for (const char *at = choices; length; at++) {
+		size_t choice = strcspn(at, "|");
+
+		if (choice == length && strncmp(at, text, length) == 0)
+			return true;
+		at += choice;
+		if (!*at)
+			break;
+	}
+	return false;
+}
+
+static int set_choice(const struct option_row *row, void *field, const char *text,
+		      struct error *error)
+{
+	if (!choices_have(row->choices, text))
+		return error_set(error, EINVAL,
+				 "--%s wants one of %s, not '%s'; write for example "
+				 "--%s %.*s",
+				 row->name, row->choices, text, row->name,
+				 (int)strcspn(row->choices, "|"), row->choices);
+	*(const char **)field = text;
+	return 0;
+}
+
+static int set_list(const struct option_row *row, void *field, const char *text,
+		    struct error *error)
+{
+	struct option_list *list = field;
+	const char **item = VEC_ADD(&list->items, &list->count, &list->capacity);
+
+	(void)row;
+	if (!item)
+		return error_no_memory(error);
+	*item = text;
+	return 0;
+}
+
+static int row_set(const struct option_row *row, void *options, const char *text,
+		   struct error *error)
+{
+	static int (*const setters[])(const struct option_row *, void *, const char *,
+				      struct error *) = {
+		[OPTION_FLAG] = set_flag, [OPTION_STRING] = set_string,
+		[OPTION_UINT] = set_uint, [OPTION_CHOICE] = set_choice,
+		[OPTION_LIST] = set_list,
+	};
+
+	return setters[row->kind](row, row_field(row, options), text, error);
+}
+
+/* Moves the COUNT arguments of an option, now at [at], in front of the operands before them. */
+static void reader_consume(struct option_reader *reader, int count)
+{
+	char *taken[2] = { NULL, NULL };
+	size_t operands = (size_t)(reader->at - reader->first);
+
+	memcpy(taken, reader->argv + reader->at, (size_t)count * sizeof(*taken));
+	memmove(reader->argv + reader->first + count, reader->argv + reader->first,
+		operands * sizeof(*taken));
+	memcpy(reader->argv + reader->first, taken, (size_t)count * sizeof(*taken));
+	reader->first += count;
+	reader->at += count;
+}
+
+/* The row whose name is nearest to a slip of the keyboard; NULL when none is near. */
+static const struct option_row *row_nearest(const struct option_row *rows, const char *name)
+{
+	const struct option_row *nearest = NULL;
+	unsigned best = SUGGEST_DISTANCE + 1;
+
+	for (; rows && rows->name; rows++) {
+		unsigned distance = parse_distance(rows->name, name, SUGGEST_DISTANCE);
+
+		/* A name that was only begun is as near as one edit. */
+		if (strlen(name) > 1 && strncmp(rows->name, name, strlen(name)) == 0)
+			distance = 1;
+		if (distance < best && distance < strlen(name)) {
+			best = distance;
+			nearest = rows;
+		}
+	}
+	return nearest;
+}
+
+static int fail_unknown(const struct option_reader *reader, const char *name)
+{
+	const struct option_row *nearest = row_nearest(reader->command->options, name);
+
+	if (nearest)
+		return error_set(reader->error, EINVAL,
+				 "'%s' has no option --%s; did you mean --%s?",
+				 reader->command->name, name, nearest->name);
+	return error_set(reader->error, EINVAL, "'%s' has no option --%s; '%s --help' lists them",
+			 reader->command->name, name, reader->command->name);
+}
+
+static int fail_no_value(const struct option_reader *reader, const struct option_row *row)
+{
+	return error_set(reader->error, EINVAL, "--%s wants a value; write --%s %s", row->name,
+			 row->name, row->argument ? row->argument : row->choices);
+}
+
+static int read_long(struct option_reader *reader)
+{
+	const char *name = reader->argv[reader->at] + 2;
+	size_t length = strcspn(name, "=");
+	const char *value = name[length] ? name + length + 1 : NULL;
+	const struct option_row *row = reader->command->options;
+	char plain[64] = "";
+
+	if (length < sizeof(plain))
+		memcpy(plain, name, length);
+	while (row && row->name && strcmp(row->name, plain) != 0)
+		row++;
+	if (!row || !row->name) {
+		if (strcmp(plain, "help") == 0)
+			return error_set(reader->error, ECANCELED, "help was asked for");
+		return fail_unknown(reader, *plain ? plain : name);
+	}
+	if (row->kind == OPTION_FLAG && value)
+		return error_set(reader->error, EINVAL, "--%s takes no value; write --%s alone",
+				 row->name, row->name);
+	int used = 1;
+	if (row->kind != OPTION_FLAG && !value) {
+		value = reader->argv[reader->at + 1];
+		if (reader->at + 1 >= reader->argc)
+			return fail_no_value(reader, row);
+		used = 2;
+	}
+	int r = row_set(row, reader->options, value, reader->error);
+	if (r == 0)
+		reader_consume(reader, used);
+	return r;
+}
+
+/* "-abc": flags, of which the last may be an option that takes the rest or the next argument. */
+static int read_letters(struct option_reader *reader)
+{
+	for (const char *at = reader->argv[reader->at] + 1; *at; at++) {
+		const struct option_row *row = reader->command->options;
+
+		while (row && row->name && row->letter != *at)
+			row++;
+		if (!row || !row->name) {
+			if (*at == 'h')
+				return error_set(reader->error, ECANCELED, "help was asked for");
+			return error_set(reader->error, EINVAL,
+					 "'%s' has no option -%c; '%s --help' lists them",
+					 reader->command->name, *at, reader->command->name);
+		}
+		const char *value = at[1] ? at + 1 : NULL;
+		int used = 1;
+		if (row->kind != OPTION_FLAG && !value) {
+			if (reader->at + 1 >= reader->argc)
+				return fail_no_value(reader, row);
+			value = reader->argv[reader->at + 1];
+			used = 2;
+		}
+		int r = row_set(row, reader->options, value, reader->error);
+		if (r < 0)
+			return r;
+		if (row->kind != OPTION_FLAG) {
+			reader_consume(reader, used);
+			return 0;
+		}
+	}
+	reader_consume(reader, 1);
+	return 0;
+}
+
+static int set_fallbacks(const struct option_reader *reader)
+{
+	const struct option_row *row = reader->command->options;
+
+	for (; row && row->name; row++) {
+		if (!row->fallback)
+			continue;
+		int r = row_set(row, reader->options, row->fallback, reader->error);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int option_parse(const struct command *command, int argc, char **argv, void *options,
+		 int *ret_operands, struct error *error)
+{
+	struct option_reader reader = { .command = command,
+					.argc = argc,
+					.argv = argv,
+					.at = 1,
+					.first = 1,
+					.options = options,
+					.error = error };
+
+	int r = set_fallbacks(&reader);
+	while (r == 0 && reader.at < argc) {
+		const char *argument = argv[reader.at];
+
+		if (argument[0] != '-' || !argument[1]) {
+			if (command->stops_at_operand)
+				break;
+			reader.at++;
+		} else if (strcmp(argument, "--") == 0) {
+			reader_consume(&reader, 1);
+			break;
+		} else if (argument[1] == '-') {
+			r = read_long(&reader);
+		} else {
+			r = read_letters(&reader);
+		}
+	}
+	if (r < 0)
+		return r;
+	*ret_operands = reader.first;
+	return 0;
+}
+
+void option_release(const struct command *command, void *options)
+{
+	const struct option_row *row = command->options;
+
+	for (; row && row->name; row++) {
+		if (row->kind != OPTION_LIST)
+			continue;
+		struct option_list *list = row_field(row, options);
+		free(list->items);
+		*list = (struct option_list){ 0 };
+	}
+}
+
+static const struct command *command_find(const struct program *program, const char *name)
+{
+	for (const struct command *const *at = program->commands; *at; at++)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	return NULL;
+}
+
+static int fail_usage(const struct program *program, const char *message)
+{
+	fprintf(stderr, "%s: %s\n", program->name, message);
+	return EXIT_USAGE;
+}
+
+static int fail_command(const struct program *program, const char *name)
+{
+	const char *nearest = NULL;
+	unsigned best = SUGGEST_DISTANCE + 1;
+
+	for (const struct command *const *at = program->commands; *at; at++) {
+		unsigned distance = parse_distance((*at)->name, name, SUGGEST_DISTANCE);
+
+		if (distance < best && distance < strlen(name)) {
+			best = distance;
+			nearest = (*at)->name;
+		}
+	}
+	if (nearest)
+		fprintf(stderr, "%s: no command '%s'; did you mean '%s'?\n", program->name, name,
+			nearest);
+	else
+		fprintf(stderr, "%s: no command '%s'; '%s --help' lists them\n", program->name,
+			name, program->name);
+	return EXIT_USAGE;
+}
+
+/* Output that did not reach its reader (full disk, closed pipe) is a failure. */
+static int finish_output(const struct program *program)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	fprintf(stderr, "%s: cannot write to standard output; check where it leads\n",
+		program->name);
+	return 1;
+}
+
+static int run_help(const struct program *program, int argc, char **argv)
+{
+	const struct command *command = NULL;
+
+	if (argc > 2) {
+		command = command_find(program, argv[2]);
+		if (!command)
+			return fail_command(program, argv[2]);
+	}
+	option_print_help(program, command, stdout);
+	return finish_output(program);
+}
+
+static int run_version(const struct program *program, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	printf("%s %s\n", program->name, GPUPOOL_VERSION);
+	return finish_output(program);
+}
+
+static int run_man(const struct program *program, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	option_print_man(program, stdout);
+	return finish_output(program);
+}
+
+static int run_completion(const struct program *program, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	option_print_completion(program, stdout);
+	return finish_output(program);
+}
+
+/* What every program answers before its own commands. */
+static const struct builtin {
+	const char *name;
+	int (*run)(const struct program *program, int argc, char **argv);
+} builtins[] = {
+	{ "help", run_help },       { "--help", run_help },
+	{ "-h", run_help },         { "--version", run_version },
+	{ "--print-man", run_man }, { "--print-completion", run_completion },
+};
+
+static int command_run(const struct program *program, const struct command *command, int argc,
+		       char **argv)
+{
+	autofree void *options = calloc(1, command->size ? command->size : 1);
+	struct error error = ERROR_INIT;
+	int operands = 0, code;
+
+	if (!options)
+		return fail_usage(program, "out of memory") - 1;
+	int r = option_parse(command, argc, argv, options, &operands, &error);
+	if (r == -ECANCELED) {
+		option_print_help(program, command, stdout);
+		code = finish_output(program);
+	} else if (r < 0) {
+		code = fail_usage(program, error.message);
+		if (r == -ENOMEM)
+			code = 1;
+	} else if (operands < argc && (!command->operands || !*command->operands)) {
+		error_set(&error, EINVAL, "'%s' takes no operand, but '%s' was given; remove it",
+			  command->name, argv[operands]);
+		code = fail_usage(program, error.message);
+	} else {
+		code = command->run(options, argc - operands, argv + operands);
+	}
+	option_release(command, options);
+	return code;
+}
+
+int program_main(const struct program *program, int argc, char **argv)
+{
+	if (argc < 2) {
+		fprintf(stderr, "%s: name a command; '%s --help' lists them\n", program->name,
+			program->name);
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
+		if (strcmp(argv[1], builtins[i].name) == 0)
+			return builtins[i].run(program, argc, argv);
+	const struct command *command = command_find(program, argv[1]);
+	if (!command) {
+		if (argv[1][0] != '-')
+			return fail_command(program, argv[1]);
+		fprintf(stderr,
+			"%s: no option %s here; options follow a command, '%s --help' lists "
+			"both\n",
+			program->name, argv[1], program->name);
+		return EXIT_USAGE;
+	}
+	return command_run(program, command, argc - 1, argv + 1);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plain scalars mean what they mean to kubectl, so that one file says the same to both. kubectl
+ * reads YAML with sigs.k8s.io/yaml, which stands on a fork of go-yaml v2 (goyaml.v2/resolve.go):
+ * YAML 1.1 words (yes, on, off, y, n) are booleans, 010 is octal, 1_000 is 1000, dates are strings.
+ * Two things differ on purpose: numbers too large for 64 bits are refused by the caller (there
+ * they become a rounded double or a string), and a fraction keeps the digits that were written.
+ * Results compared with sigs.k8s.io/yaml v1.6.0; the table is in test/unit/test_yaml.c.
+ */
+#include "base/yaml_scalar.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* How to add a word: one row, and one in test_yaml.c with what kubectl makes of it. */
+static const struct word_row {
+	enum scalar_kind kind;
+	const char *words; /* between blanks */
+} word_rows[] = {
+	{ SCALAR_NULL, " ~ null Null NULL " },
+	{ SCALAR_TRUE, " true True TRUE yes Yes YES on On ON y Y " },
+	{ SCALAR_FALSE, " false False FALSE no No NO off Off OFF n N " },
+	{ SCALAR_NO_JSON, " .nan .NaN .NAN .inf .Inf .INF +.inf +.Inf +.INF -.inf -.Inf -.INF " },
+};
+
+#define WORD_MAX 5
+
+static bool words_have(const char *words, const char *text)
+{
+	char wanted[WORD_MAX + 3] = " ";
+	size_t length = strlen(text);
+
+	memcpy(wanted + 1, text, length);
+	wanted[length + 1] = ' ';
+	wanted[length + 2] = '\0';
+	return strstr(words, wanted) != NULL;
+}
+
+static const char *skip_digits(const char *text)
+{
+	return text + strspn(text, "0123456789");
+}
+
+static const struct base_row {
+	const char *prefix;
+	int base;
+} base_rows[] = {
+	{ "0x", 16 }, { "0X", 16 }, { "0b", 2 }, { "0B", 2 }, { "0o", 8 }, { "0O", 8 }, { "0", 8 },
+};
+
+/* Integers that are not in base 10, as Go's strconv.ParseInt() with base 0 reads them. */
+static bool based_integer(const char *text, bool negative, struct strbuf *number)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < ARRAY_SIZE(base_rows); i++) {
+		const struct base_row *row = &base_rows[i];
+		size_t skip = strlen(row->prefix);
+		char allowed[17] = "";
+
+		memcpy(allowed, digits, (size_t)row->base);
+		if (strncmp(text, row->prefix, skip) != 0 || !text[skip])
+			continue;
+		uint64_t value = 0;
+		bool large = false;
+		for (const char *at = text + skip; *at; at++) {
+			const char *found = strchr(allowed, *at | (*at >= 'A' ? 0x20 : 0));
+
+			if (!found)
+				return false;
+			large |= __builtin_mul_overflow(value, (uint64_t)row->base, &value);
+			value += (uint64_t)(found - allowed);
+		}
+		/* Too large is left to the caller's range check: 21 digits fit nothing. */
+		strbuf_addf(number, large ? "%s%020llu0" : "%s%llu", negative && value ? "-" : "",
+			    (unsigned long long)value);
+		return true;
+	}
+	return false;
+}
+
+/* [0-9]* [. [0-9]*] [e [+-] [0-9]+] with a digit before the exponent; writes it as JSON does. */
+static bool decimal(const char *text, bool negative, struct strbuf *number)
+{
+	const char *whole = text + strspn(text, "0");
+	const char *end = skip_digits(text);
+	const char *fraction = *end == '.' ? end + 1 : end;
+	const char *fraction_end = skip_digits(fraction);
+	const char *exponent = NULL;
+
+	if (end == text && fraction_end == fraction)
+		return false;
+	if (*fraction_end == 'e' || *fraction_end == 'E') {
+		exponent = fraction_end + 1;
+		const char *first = exponent + strspn(exponent, "+-");
+		if (first > exponent + 1 || !*first || *skip_digits(first))
+			return false;
+	} else if (*fraction_end) {
+		return false;
+	}
+	if (*end != '.')
+		fraction_end = fraction;
+	if (whole > end)
+		whole = end;
+	bool integer = fraction == fraction_end && !exponent;
+	if (negative && !(integer && whole == end))
+		strbuf_addc(number, '-');
+	strbuf_add(number, whole == end ? "0" : whole, whole == end ? 1 : (size_t)(end - whole));
+	if (fraction_end > fraction) {
+		strbuf_addc(number, '.');
+		strbuf_add(number, fraction, (size_t)(fraction_end - fraction));
+	}
+	if (exponent)
+		strbuf_addf(number, "e%s", exponent);
+	return true;
+}
+
+static void add_without_underscores(struct strbuf *plain, const char *text)
+{
+	for (; *text; text++)
+		if (*text != '_')
+			strbuf_addc(plain, *text);
+}
+
+enum scalar_kind scalar_resolve(const char *text, struct strbuf *number)
+{
+	autostrbuf plain = STRBUF_INIT(number->maximum);
+
+	if (!*text)
+		return SCALAR_NULL;
+	if (strlen(text) <= WORD_MAX && !strchr(text, ' '))
+		for (size_t i = 0; i < ARRAY_SIZE(word_rows); i++)
+			if (words_have(word_rows[i].words, text))
+				return word_rows[i].kind;
+	if (!strchr("+-.0123456789", *text) ||
+	    strspn(text, "+-.0123456789_abcdefABCDEFoOxX") != strlen(text))
+		return SCALAR_STRING;
+	/* go-yaml drops underscores, except in what starts with a point. */
+	if (*text == '.')
+		strbuf_adds(&plain, text);
+	else
+		add_without_underscores(&plain, text);
+	if (strbuf_failed(&plain) < 0) {
+		number->failed = plain.failed;
+		return SCALAR_NUMBER;
+	}
+	bool negative = *plain.data == '-';
+	const char *digits = plain.data + (negative || *plain.data == '+');
+	if (based_integer(digits, negative, number) || decimal(digits, negative, number))
+		return SCALAR_NUMBER;
+	return SCALAR_STRING;
+}
