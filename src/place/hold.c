@@ -68,8 +68,10 @@ static int new_entry(struct pool *pool, uint32_t *ret)
 		return 0;
 	}
 	if (pool->grant_count >= NO_ENTRY ||
-	    !VEC_ADD(&pool->grants, &pool->grant_count, &pool->grant_capacity))
+	    vec_reserve(&pool->grants, &pool->grant_capacity, pool->grant_count + 1,
+			sizeof(*pool->grants)) < 0)
 		return -ENOMEM;
+	pool->grants[pool->grant_count++] = (struct grant_entry){ .next_free = NO_ENTRY };
 	*ret = (uint32_t)(pool->grant_count - 1);
 	return 0;
 }
