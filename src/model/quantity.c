@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/parse.h"
+#include "base/base.h"
 
 /*
  * The grammar, the canonical form and the cases in which the text is kept as written are those of
