@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "inject/driver_files.h"
 #include "model/model.h"
 
 /* NVIDIA_DRIVER_CAPABILITIES as a set. */
@@ -24,14 +25,17 @@ enum driver_capability {
 	CAPABILITY_DISPLAY = 1 << 4,
 	CAPABILITY_NGX = 1 << 5,
 	CAPABILITY_COMPAT32 = 1 << 6,
+	CAPABILITY_ALL = (1 << 7) - 1,
 	CAPABILITY_DEFAULT = CAPABILITY_COMPUTE | CAPABILITY_UTILITY,
 };
 /* "all", or a comma list; empty or NULL is the default. -EINVAL names the unknown word. */
 int capabilities_parse(const char *text, unsigned *ret, struct error *error);
 
-struct driver_files; /* what the driver root holds: libraries, binaries, firmware, config, nodes */
-
-/* Searches ROOT (the driver root, links resolved inside it) for the driver VERSION. */
+/*
+ * Searches ROOT (the driver root, links resolved inside it) for the files of driver VERSION; NULL
+ * or "": the version of the libnvidia-ml or libcuda that is there. Broken files are left out and
+ * named in the notes; -ENOENT when no library of that version is there.
+ */
 int driver_files_find(const char *root, const char *version, struct driver_files **ret,
 		      struct error *error);
 void driver_files_free(struct driver_files *files);
@@ -43,11 +47,12 @@ struct edit {
 	enum edit_kind kind;
 	char *name;   /* env: name; device and mount: path in the container; mask: path. owned */
 	char *source; /* env: value; mount: path on the host; device: host node. owned, or NULL */
-	const char *options; /* mount: "ro,nosuid,nodev,rbind,rprivate"; static */
-	unsigned major, minor; /* device */
+	const char *options;     /* mount: "ro,nosuid,nodev,rbind,rprivate"; static */
+	unsigned major, minor;   /* device */
 	unsigned mode, uid, gid; /* device: of the node made in the container */
-	bool only_if_unset; /* env: an image's own value wins */
-	char *reason; /* why this edit; owned */
+	bool only_if_unset;      /* env: an image's own value wins */
+	bool make_target;        /* mount below PATH_HOST_DRIVER: the caller makes the empty file */
+	char *reason;            /* why this edit; owned */
 };
 
 struct edit_plan {
@@ -56,6 +61,12 @@ struct edit_plan {
 	struct string_list notes; /* sentences for people: "musl image: ...", "sockets absent" */
 };
 void edit_plan_release(struct edit_plan *plan);
+/*
+ * The paths below PATH_HOST_DRIVER that the caller makes as empty files, with their directories,
+ * in a tmpfs that it mounts there in a private mount namespace before the runtime runs.
+ */
+int edit_plan_host_targets(const struct edit_plan *plan, struct string_list *ret,
+			   struct error *error);
 
 enum inject_target {
 	INJECT_IMAGE, /* a root of its own: libraries go to the first libc directory */
@@ -70,20 +81,23 @@ struct injection {
 	const struct driver_files *files;
 	unsigned capabilities;
 	enum inject_target target;
-	int root_fd; /* O_PATH on the container's root; -1: nothing can be looked up */
+	int root_fd;              /* O_PATH on the container's root; -1: nothing can be looked up */
 	struct json_object *spec; /* the OCI spec as it is, for mounts already there; may be NULL */
-	unsigned uid, gid;	  /* owner of the nodes made in the container */
+	unsigned uid, gid;        /* owner of the nodes made in the container */
 };
 
 /*
  * Fills *ret with the edits for the grants. Without a grant the plan only makes sure that no card
- * is reachable. -EPERM with *ret_reason when the root must be refused.
+ * is reachable: NVIDIA_VISIBLE_DEVICES=void, no device, no rule. files may be NULL then. -EPERM
+ * with *ret_reason (object "the container" unless it was set) when the root, a mount or the
+ * working directory must be refused; -ENODEV when a granted card has no usable device node.
  */
 int edit_plan_build(const struct injection *injection, struct edit_plan *ret,
 		    struct reason *ret_reason, struct error *error);
 /* One line an edit with its reason, for --dry-run. */
 int edit_plan_print(const struct edit_plan *plan, struct strbuf *out);
 int edit_plan_to_json(const struct edit_plan *plan, struct json_object **ret, struct error *error);
-/* Applies to an OCI config.json tree; nothing else of the tree changes. */
+/* Applies to an OCI config.json tree that passed oci_spec_check(); nothing else of the tree
+ * changes. After an error the tree is half edited: throw it away. */
 int edit_plan_apply_oci(const struct edit_plan *plan, struct json_object *spec,
 			struct error *error);

@@ -92,6 +92,8 @@ enum reason_link {
 	M(REASON_BAD_ROOT, "bad_root", INJECTION, 1, "image root is not safe",                     \
 	  "{object} has an image root in which {detail}. Use an image with real /dev, /proc and "  \
 	  "/sys directories.")                                                                     \
+	M(REASON_BAD_MOUNT, "bad_mount", INJECTION, 1, "a volume lies over the driver's place",    \
+	  "{object} mounts a volume at {detail}. Mount it elsewhere in the container.")            \
 	M(REASON_NO_RUNTIME, "no_runtime", RUNTIME, 0, "no container runtime found",               \
 	  "{node} has no runc and no crun: {detail}. Install runc.")
 
@@ -114,7 +116,7 @@ struct reason {
 	char model[REASON_TEXT_MAX]; /* models of the pool, comma separated */
 	int64_t wanted, have, total; /* unit: see the sentence */
 	char detail[REASON_TEXT_MAX];
-	char kubernetes[1024]; /* Kubernetes' own sentence, or "" */
+	char kubernetes[512]; /* Kubernetes' own sentence, or "" */
 };
 
 /* A copy that fits; a text that does not is cut with "...". */

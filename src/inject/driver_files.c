@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The search as a whole; libraries are in driver_libraries.c, everything else in driver_others.c. */
+#include "inject/driver_search.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+void driver_file_release(struct driver_file *file)
+{
+	free(file->source);
+	string_list_release(&file->names);
+	*file = (struct driver_file){ 0 };
+}
+
+void driver_files_free(struct driver_files *files)
+{
+	if (!files)
+		return;
+	for (size_t i = 0; i < files->count; i++)
+		driver_file_release(&files->items[i]);
+	for (size_t i = 0; i < files->node_count; i++)
+		free(files->nodes[i].path);
+	free(files->items);
+	free(files->nodes);
+	free(files->root);
+	string_list_release(&files->notes);
+	free(files);
+}
+
+const struct driver_node *driver_files_node(const struct driver_files *files, const char *name)
+{
+	for (size_t i = 0; i < files->node_count; i++)
+		if (strcmp(files->nodes[i].name, name) == 0)
+			return &files->nodes[i];
+	return NULL;
+}
+
+int driver_files_note(struct driver_files *files, const char *format, ...)
+{
+	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
+	va_list arguments;
+
+	if (files->notes.count >= NOTES_MAX)
+		return 0;
+	va_start(arguments, format);
+	strbuf_vaddf(&text, format, arguments);
+	va_end(arguments);
+	if (text.failed == ENOMEM)
+		return -ENOMEM;
+	return string_list_add(&files->notes, text.data);
+}
+
+bool search_is_inside(const struct search *search, const char *path)
+{
+	size_t length = strlen(search->root_path);
+
+	if (length == 1)
+		return true;
+	return strncmp(path, search->root_path, length) == 0 && path[length] == '/';
+}
+
+int search_look(const struct search *search, const char *path, struct stat *ret_status,
+		char **ret_source)
+{
+	autoclose int fd = root_open(search->root, path, O_PATH);
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, ret_status) < 0)
+		return -errno;
+	autofree char *source = NULL;
+	int r = root_fd_path(fd, &source);
+	if (r < 0)
+		return r;
+	if (!search_is_inside(search, source))
+		return -EXDEV;
+	*ret_source = TAKE_PTR(source);
+	return 0;
+}
+
+static void cleanup_directory(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	return strverscmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* 1 when the directory FD was noted before; it is now. */
+static int note_seen(struct search *search, int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	for (size_t i = 0; i < search->seen_count; i++)
+		if (search->seen[i].device == status.st_dev &&
+		    search->seen[i].inode == status.st_ino)
+			return 1;
+	struct search_directory *seen =
+		VEC_ADD(&search->seen, &search->seen_count, &search->seen_capacity);
+	if (!seen)
+		return -ENOMEM;
+	*seen = (struct search_directory){ status.st_dev, status.st_ino };
+	return 0;
+}
+
+/* 0 with an open directory, 1 when there is nothing to read. */
+static int open_directory(struct search *search, const char *path, bool once, DIR **ret)
+{
+	autoclose int fd = root_open(search->root, path, O_RDONLY | O_DIRECTORY);
+
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return 1;
+	if (fd < 0) {
+		int r = driver_files_note(search->files, "cannot read %s%s: %s",
+					  search->files->root, path, strerrordesc_np(-fd));
+		return r < 0 ? r : 1;
+	}
+	int r = once ? note_seen(search, fd) : 0;
+	if (r != 0)
+		return r;
+	*ret = fdopendir(fd);
+	if (!*ret)
+		return -errno;
+	TAKE_FD(fd);
+	return 0;
+}
+
+int search_list(struct search *search, const char *path,
+		bool (*filter)(const struct search *search, const char *name), bool once,
+		struct string_list *ret)
+{
+	cleanup(cleanup_directory) DIR *directory = NULL;
+	cleanup(string_list_release) struct string_list list = { 0 };
+	int r = open_directory(search, path, once, &directory);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	for (size_t i = 0; i < DIRECTORY_ENTRIES_MAX; i++) {
+		errno = 0;
+		const struct dirent *entry = readdir(directory);
+		if (!entry && errno)
+			return -errno;
+		if (!entry)
+			break;
+		if (filter(search, entry->d_name) && string_list_add(&list, entry->d_name) < 0)
+			return -ENOMEM;
+	}
+	if (list.count)
+		qsort(list.items, list.count, sizeof(*list.items), compare_names);
+	*ret = list;
+	list = (struct string_list){ 0 };
+	return 0;
+}
+
+struct driver_file *search_add(struct search *search, enum driver_file_kind kind,
+			       unsigned capabilities, char **source, const char *name)
+{
+	struct driver_files *files = search->files;
+	struct driver_file file = { .kind = kind, .capabilities = capabilities };
+
+	if (string_list_add(&file.names, name) < 0)
+		return NULL;
+	struct driver_file *added = VEC_ADD(&files->items, &files->count, &files->capacity);
+	if (!added) {
+		string_list_release(&file.names);
+		return NULL;
+	}
+	file.source = TAKE_PTR(*source);
+	*added = file;
+	return added;
+}
+
+static int open_root(const char *root, struct search *search, struct error *error)
+{
+	search->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (search->root < 0)
+		return error_set_errno(error, errno,
+				       "cannot open driver root %s; name the driver's place with "
+				       "--driver-root",
+				       root);
+	int r = root_fd_path(search->root, &search->root_path);
+	if (r < 0)
+		return error_set_errno(error, -r, "cannot find the path of driver root %s", root);
+	search->files->root = strdup(root);
+	return search->files->root ? 0 : error_no_memory(error);
+}
+
+static void search_release(struct search *search)
+{
+	cleanup_close(&search->root);
+	free(search->root_path);
+	driver_files_free(search->files);
+	for (size_t i = 0; i < search->link_count; i++)
+		free(search->links[i].source);
+	free(search->links);
+	free(search->seen);
+}
+
+static int set_version(struct search *search, const char *version, struct error *error)
+{
+	size_t size = sizeof(search->files->version);
+	int r = 0;
+
+	if (version && *version)
+		r = strlen(version) < size && !strchr(version, '/') ? 0 : -EINVAL;
+	else
+		return search_version(search, error);
+	if (r < 0)
+		return error_set(error, EINVAL, "\"%.100s\" is no driver version", version);
+	memcpy(search->files->version, version, strlen(version) + 1);
+	return 0;
+}
+
+int driver_files_find(const char *root, const char *version, struct driver_files **ret,
+		      struct error *error)
+{
+	static int (*const steps[])(struct search *) = {
+		search_libraries, search_binaries, search_firmware,
+		search_configs,   search_sockets,  search_nodes,
+	};
+	cleanup(search_release) struct search search = { .root = -1,
+							 .files =
+								 calloc(1, sizeof(*search.files)) };
+
+	if (!search.files)
+		return error_no_memory(error);
+	int r = open_root(root, &search, error);
+	if (r == 0)
+		r = set_version(&search, version, error);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		r = steps[i](&search);
+		if (r == -ENOMEM)
+			return error_no_memory(error);
+		if (r < 0)
+			return error_set_errno(error, -r, "cannot search driver root %s", root);
+	}
+	if (!search.library_count)
+		return error_set(error, ENOENT,
+				 "driver root %s has no library of driver version %s; name the "
+				 "driver's place with --driver-root",
+				 root, search.files->version);
+	*ret = TAKE_PTR(search.files);
+	return 0;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs, firmware, config files, sockets and device nodes of a driver root. */
+#include "inject/driver_search.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+
+/* Adds DIRECTORY/RELATIVE when it is a file of KIND; 1 when it was. */
+static int add_file(struct search *search, enum driver_file_kind kind, unsigned capabilities,
+		    const char *directory, const char *relative, const char *name)
+{
+	autostrbuf path = STRBUF_INIT(ROOT_PATH_MAX);
+	autofree char *source = NULL;
+	struct stat status;
+
+	strbuf_addf(&path, "%s/%s", directory, relative);
+	if (strbuf_failed(&path) < 0)
+		return strbuf_failed(&path);
+	int r = search_look(search, path.data, &status, &source);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (!S_ISREG(status.st_mode) || (kind == DRIVER_BINARY && !(status.st_mode & 0111)))
+		return 0;
+	return search_add(search, kind, capabilities, &source, name) ? 1 : -ENOMEM;
+}
+
+int search_binaries(struct search *search)
+{
+	for (const struct binary_row *row = binary_rows; row->name; row++) {
+		int r = 0;
+
+		for (size_t i = 0; r == 0 && binary_directories[i]; i++)
+			r = add_file(search, DRIVER_BINARY, row->capabilities,
+				     binary_directories[i], row->name, row->name);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int search_configs(struct search *search)
+{
+	for (const struct config_row *row = config_rows; row->target; row++) {
+		int r = 0;
+
+		for (size_t i = 0; r == 0 && config_directories[i]; i++)
+			r = add_file(search, DRIVER_CONFIG, row->capabilities,
+				     config_directories[i], row->relative, row->target);
+		if (r == 0 && row->in_root)
+			r = add_file(search, DRIVER_CONFIG, row->capabilities, "", row->relative,
+				     row->target);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool is_firmware(const struct search *search, const char *name)
+{
+	size_t length = strlen(name);
+
+	(void)search;
+	return strncmp(name, "gsp", 3) == 0 && length > 4 && strcmp(name + length - 4, ".bin") == 0;
+}
+
+/* GSP firmware below DIRECTORY; 1 when there was some. */
+static int firmware_in(struct search *search, const char *directory)
+{
+	cleanup(string_list_release) struct string_list names = { 0 };
+	autostrbuf path = STRBUF_INIT(ROOT_PATH_MAX);
+	int found = 0;
+
+	strbuf_addf(&path, "%s/nvidia/%s", directory, search->files->version);
+	int r = strbuf_failed(&path);
+	if (r == 0)
+		r = search_list(search, path.data, is_firmware, false, &names);
+	for (size_t i = 0; r >= 0 && i < names.count; i++) {
+		autostrbuf target = STRBUF_INIT(ROOT_PATH_MAX);
+
+		strbuf_addf(&target, "/lib/firmware/nvidia/%s/%s", search->files->version,
+			    names.items[i]);
+		r = strbuf_failed(&target) < 0 ? strbuf_failed(&target)
+					       : add_file(search, DRIVER_FIRMWARE, 0, path.data,
+							  names.items[i], target.data);
+		found |= r == 1;
+	}
+	return r < 0 ? r : found;
+}
+
+/* The directory that the kernel searches first, when an administrator named one. */
+static int firmware_parameter(struct search *search, struct strbuf *out)
+{
+	char text[ROOT_PATH_MAX];
+	autoclose int fd = root_open(search->root, "/sys/module/firmware_class/parameters/path",
+				     O_RDONLY | O_NONBLOCK);
+	ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (length <= 0)
+		return 0;
+	text[length] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (text[0] == '/')
+		strbuf_adds(out, text);
+	return strbuf_failed(out);
+}
+
+int search_firmware(struct search *search)
+{
+	struct utsname system;
+	autostrbuf named = STRBUF_INIT(ROOT_PATH_MAX);
+	autostrbuf updates = STRBUF_INIT(ROOT_PATH_MAX);
+	autostrbuf release = STRBUF_INIT(ROOT_PATH_MAX);
+
+	if (uname(&system) < 0)
+		return -errno;
+	int r = firmware_parameter(search, &named);
+	strbuf_addf(&updates, "/lib/firmware/updates/%s", system.release);
+	strbuf_addf(&release, "/lib/firmware/%s", system.release);
+	if (r < 0 || updates.failed || release.failed)
+		return -ENOMEM;
+	/* The kernel's own order; the first directory that has some is taken. */
+	const char *const directories[] = { named.data, updates.data, "/lib/firmware/updates",
+					    release.data, "/lib/firmware" };
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(directories); i++)
+		if (*directories[i])
+			r = firmware_in(search, directories[i]);
+	return r < 0 ? r : 0;
+}
+
+static bool socket_fits(const struct socket_row *row, const struct stat *status)
+{
+	if (row->directory)
+		return S_ISDIR(status->st_mode) && status->st_uid == 0;
+	return S_ISSOCK(status->st_mode);
+}
+
+/* 1 when one of the row's places below SEARCH's root has it. */
+static int add_socket(struct search *search, const struct socket_row *row)
+{
+	const char *const places[] = { row->target, row->other };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places) && places[i]; i++) {
+		autofree char *source = NULL;
+		struct stat status;
+		int r = search_look(search, places[i], &status, &source);
+
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0)
+			continue;
+		if (!socket_fits(row, &status)) {
+			r = driver_files_note(
+				search->files,
+				"%s is not the driver's (%s); it is "
+				"left out",
+				source, row->directory ? "no directory of root" : "no socket");
+			if (r < 0)
+				return r;
+			continue;
+		}
+		return search_add(search, DRIVER_SOCKET, row->capabilities, &source, row->target)
+			       ? 1
+			       : -ENOMEM;
+	}
+	return 0;
+}
+
+/* The same search in the host's own root, which finds sockets and nodes of a driver elsewhere. */
+static int host_search(const struct search *search, struct search *ret)
+{
+	*ret = (struct search){ .root = -1, .root_path = strdup("/"), .files = search->files };
+	if (!ret->root_path)
+		return -ENOMEM;
+	ret->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return ret->root < 0 ? -errno : 0;
+}
+
+/* Its results belong to the search that it serves. */
+static void host_release(struct search *host)
+{
+	cleanup_close(&host->root);
+	free(host->root_path);
+}
+
+int search_sockets(struct search *search)
+{
+	cleanup(host_release) struct search host = { .root = -1 };
+	int r = host_search(search, &host);
+
+	for (const struct socket_row *row = socket_rows; r >= 0 && row->target; row++) {
+		r = add_socket(search, row);
+		if (r == 0 && strcmp(search->root_path, "/") != 0)
+			r = add_socket(&host, row);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* "nvidia3", and the nodes that belong to the driver as a whole. */
+static bool is_node(const struct search *search, const char *name)
+{
+	static const char *const names[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
+					     "nvidia-modeset" };
+
+	(void)search;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	if (strncmp(name, "nvidia", 6) != 0)
+		return false;
+	size_t digits = strspn(name + 6, "0123456789");
+	return digits > 0 && digits <= 5 && name[6 + digits] == '\0';
+}
+
+static int add_node(struct search *search, const char *name)
+{
+	struct driver_files *files = search->files;
+	autostrbuf path = STRBUF_INIT(ROOT_PATH_MAX);
+	autofree char *source = NULL;
+	struct stat status;
+
+	if (driver_files_node(files, name))
+		return 0;
+	strbuf_addf(&path, "/dev/%s", name);
+	int r = strbuf_failed(&path) < 0 ? strbuf_failed(&path)
+					 : search_look(search, path.data, &status, &source);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (!S_ISCHR(status.st_mode))
+		return driver_files_note(files, "%s is no character device; it is left out",
+					 source);
+	struct driver_node *node =
+		VEC_ADD(&files->nodes, &files->node_count, &files->node_capacity);
+	if (!node)
+		return -ENOMEM;
+	memcpy(node->name, name, strlen(name) + 1);
+	node->path = TAKE_PTR(source);
+	node->major = major(status.st_rdev);
+	node->minor = minor(status.st_rdev);
+	return 0;
+}
+
+static int nodes_in(struct search *search)
+{
+	cleanup(string_list_release) struct string_list names = { 0 };
+	int r = search_list(search, "/dev", is_node, false, &names);
+
+	for (size_t i = 0; r == 0 && i < names.count; i++)
+		r = add_node(search, names.items[i]);
+	return r;
+}
+
+int search_nodes(struct search *search)
+{
+	cleanup(host_release) struct search host = { .root = -1 };
+	int r = nodes_in(search);
+
+	if (r < 0 || strcmp(search->root_path, "/") == 0)
+		return r;
+	r = host_search(search, &host);
+	return r < 0 ? r : nodes_in(&host);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One search of a driver root: the state that its files share. */
+#pragma once
+
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include "inject/driver_table.h"
+#include "inject/inject.h"
+#include "inject/root.h"
+
+enum { NOTES_MAX = 64, DIRECTORY_ENTRIES_MAX = 1 << 17 };
+
+struct search_link { /* <base>.so of a library, met before or after the library itself */
+	const struct library_row *row;
+	char *source;
+};
+
+struct search {
+	int root;        /* O_PATH */
+	char *root_path; /* real path of the driver root; owned */
+	struct driver_files *files;
+	size_t library_count;
+	struct search_link *links; /* owned */
+	size_t link_count, link_capacity;
+	struct search_directory {
+		dev_t device;
+		ino_t inode;
+	} * seen; /* directories already read; owned */
+	size_t seen_count, seen_capacity;
+};
+
+bool search_is_inside(const struct search *search, const char *path);
+/* What PATH is inside the driver root, and its real path on the host; -EXDEV: outside the root. */
+int search_look(const struct search *search, const char *path, struct stat *ret_status,
+		char **ret_source);
+/*
+ * The names in directory PATH of the driver root that FILTER takes, in order of version; none when
+ * it is absent. ONCE: none either when it was listed so before, under this or another name.
+ */
+int search_list(struct search *search, const char *path,
+		bool (*filter)(const struct search *search, const char *name), bool once,
+		struct string_list *ret);
+/* Adds a file and takes *SOURCE; NULL when out of memory. */
+struct driver_file *search_add(struct search *search, enum driver_file_kind kind,
+			       unsigned capabilities, char **source, const char *name);
+/* 0 or -ENOMEM; after NOTES_MAX notes no more are kept. */
+int driver_files_note(struct driver_files *files, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void driver_file_release(struct driver_file *file);
+
+/* The steps; 0 or -errno. What is broken becomes a note, what is absent nothing. */
+int search_version(struct search *search, struct error *error);
+int search_libraries(struct search *search);
+int search_binaries(struct search *search);
+int search_firmware(struct search *search);
+int search_configs(struct search *search);
+int search_sockets(struct search *search);
+int search_nodes(struct search *search);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files that build a plan share. Inside this folder only. */
+#pragma once
+
+#include "formats/formats.h"
+#include "inject/inject.h"
+
+enum { EDITS_MAX = 4096 };
+
+/* Places in the container where nothing of ours may be created. */
+struct guard {
+	int root;                  /* O_PATH on the container's root, or -1 */
+	struct string_list places; /* mounts of volumes, links resolved inside the root */
+};
+
+struct builder {
+	const struct injection *injection;
+	struct edit_plan *plan;
+	struct reason *reason;
+	struct error *error;
+	struct guard guard;
+};
+
+/* Adds a copy of EDIT, its strings included, with a reason. 0 or -errno with builder->error. */
+int builder_add(struct builder *builder, const struct edit *edit, const char *reason, ...)
+	__attribute__((format(printf, 3, 4)));
+int builder_note(struct builder *builder, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* -EPERM, with the reason filled and its sentence as the error. */
+int builder_refuse(struct builder *builder, enum reason_code code, const char *detail, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* /dev, /proc, /sys and the working directory; then the places of the guard. */
+int guard_check(struct builder *builder);
+void guard_release(struct guard *guard);
+/* 1 when PATH lies at or below a volume, whose place is then in *ret; 0 when not; -ENOMEM. */
+int guard_covers(const struct guard *guard, const char *path, const char **ret);
+
+/* Mounts of libraries, programs, firmware, config files and sockets, and the env beside them. */
+int builder_add_files(struct builder *builder);
+
+/* "compute, utility" */
+void capabilities_describe(unsigned flags, struct strbuf *out);
