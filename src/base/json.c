@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json_number.h"
 #include "base/strbuf.h"
 
-#define KEY_MAX 256 /* longest step of a path */
+#define KEY_MAX  256 /* longest step of a path */
+#define FILE_MAX ((size_t)256 << 20)
 
 const struct json_limits json_limits_default = { .bytes = 16 << 20, .depth = 64 };
 
@@ -27,27 +29,16 @@ int json_read_file(const char *path, const struct json_limits *limits, struct js
 	return json_parse(text, length, path, limits, ret, error);
 }
 
-const char *json_to_text(struct json_object *object)
-{
-	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
-							      JSON_C_TO_STRING_SPACED |
-							      JSON_C_TO_STRING_NOSLASHESCAPE);
-}
-
 int json_write_file(const char *path, struct json_object *object, unsigned mode,
 		    struct error *error)
 {
-	const char *text = json_to_text(object);
+	autostrbuf text = STRBUF_INIT(FILE_MAX);
 
-	if (!text)
-		return error_no_memory(error);
-	size_t length = strlen(text);
-	autofree char *line = malloc(length + 1);
-	if (!line)
-		return error_no_memory(error);
-	memcpy(line, text, length);
-	line[length] = '\n';
-	return file_write_atomic(path, line, length + 1, mode, error);
+	int r = json_to_text(object, true, &text, error);
+	strbuf_addc(&text, '\n');
+	if (r < 0 || strbuf_failed(&text) < 0)
+		return r < 0 ? r : error_no_memory(error);
+	return file_write_atomic(path, text.data, text.length, mode, error);
 }
 
 /*
@@ -83,6 +74,7 @@ static const struct json_note *note_of(struct json_object *object)
 	return data && *data == NOTE_MARK ? (const struct json_note *)(const void *)data : NULL;
 }
 
+/* json-c prints doubles through this. */
 static int note_print(struct json_object *object, struct printbuf *out, int level, int flags)
 {
 	const struct json_note *note = note_of(object);
@@ -145,6 +137,13 @@ int json_copy(struct json_object *object, struct json_object **ret, struct error
 	return 0;
 }
 
+const char *json_double_text(struct json_object *object)
+{
+	const char *data = json_object_get_userdata(object);
+
+	return data && *data == NOTE_MARK ? note_of(object)->text : data;
+}
+
 struct json_object *json_get(struct json_object *object, const char *path)
 {
 	while (object && *path) {
@@ -181,7 +180,7 @@ uint64_t json_get_uint(struct json_object *object, const char *path, uint64_t fa
 
 static int add_any(struct json_object *object, const char *key, struct json_object *value)
 {
-	if (json_object_object_add(object, key, value) == 0)
+	if (object && json_object_object_add(object, key, value) == 0)
 		return 0;
 	json_object_put(value);
 	return -ENOMEM;
@@ -220,7 +219,7 @@ int json_add_bool(struct json_object *object, const char *key, bool value)
 
 int json_append(struct json_object *array, struct json_object *value)
 {
-	if (value && json_object_array_add(array, value) == 0)
+	if (array && value && json_object_array_add(array, value) == 0)
 		return 0;
 	json_object_put(value);
 	return -ENOMEM;

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/strbuf.h"
 
 DEFINE_CLEANUP(struct json_object, json_object_put)
 #define autojson cleanup(json_object_putp) struct json_object
@@ -43,9 +44,13 @@ const char *json_get_string(struct json_object *object, const char *path, const 
 /* The unsigned integer at PATH, or FALLBACK when absent or no unsigned integer. */
 uint64_t json_get_uint(struct json_object *object, const char *path, uint64_t fallback);
 
-/* The text as it is written to files: indented, '/' not escaped, no newline at the end. Owned by
- * OBJECT and valid until it changes; NULL when out of memory. */
-const char *json_to_text(struct json_object *object);
+/*
+ * Appends the text of OBJECT (NULL: "null"): on one line, or PRETTY, indented by two blanks; no
+ * newline at the end. json-c's own printing is not used for what is kept or sent: short of memory
+ * it leaves parts out and says nothing. 0, -ENOMEM, -ENAMETOOLONG (TEXT is full), -EINVAL (infinity
+ * or NaN), -E2BIG (nested deeper than 256).
+ */
+int json_to_text(struct json_object *object, bool pretty, struct strbuf *text, struct error *error);
 
 /* A deep copy with the numbers' texts and the lines of json_set_line(), which json-c's own
  * json_object_deep_copy() refuses. */
@@ -58,7 +63,7 @@ unsigned json_line(struct json_object *object); /* 0 when unknown */
 
 /* Typed additions; each returns 0 or -ENOMEM and on failure owns VALUE all the same (frees it).
  * VALUE NULL is taken for a constructor out of memory; use json_add_null() for a JSON null. A
- * string of NULL becomes a JSON null. */
+ * string of NULL becomes a JSON null, and OBJECT or ARRAY NULL is -ENOMEM too. */
 int json_add_null(struct json_object *object, const char *key);
 int json_add(struct json_object *object, const char *key, struct json_object *value);
 int json_add_string(struct json_object *object, const char *key, const char *value);

@@ -165,43 +165,64 @@ static int fail_unknown(const struct option_reader *reader, const char *name)
 			 reader->command->name, name, reader->command->name);
 }
 
-static int fail_no_value(const struct option_reader *reader, const struct option_row *row)
+static const struct option_row *row_by_name(const struct option_row *rows, const char *name)
 {
-	return error_set(reader->error, EINVAL, "--%s wants a value; write --%s %s", row->name,
-			 row->name, row->argument ? row->argument : row->choices);
+	for (; rows && rows->name; rows++)
+		if (strcmp(rows->name, name) == 0)
+			return rows;
+	return NULL;
 }
 
-static int read_long(struct option_reader *reader)
+/* Sets ROW from VALUE, or where that is NULL from the next argument, and moves on. */
+static int read_value(struct option_reader *reader, const struct option_row *row, const char *value)
 {
-	const char *name = reader->argv[reader->at] + 2;
-	size_t length = strcspn(name, "=");
-	const char *value = name[length] ? name + length + 1 : NULL;
-	const struct option_row *row = reader->command->options;
-	char plain[64] = "";
-
-	if (length < sizeof(plain))
-		memcpy(plain, name, length);
-	while (row && row->name && strcmp(row->name, plain) != 0)
-		row++;
-	if (!row || !row->name) {
-		if (strcmp(plain, "help") == 0)
-			return error_set(reader->error, ECANCELED, "help was asked for");
-		return fail_unknown(reader, *plain ? plain : name);
-	}
-	if (row->kind == OPTION_FLAG && value)
-		return error_set(reader->error, EINVAL, "--%s takes no value; write --%s alone",
-				 row->name, row->name);
 	int used = 1;
+
 	if (row->kind != OPTION_FLAG && !value) {
-		value = reader->argv[reader->at + 1];
 		if (reader->at + 1 >= reader->argc)
-			return fail_no_value(reader, row);
+			return error_set(reader->error, EINVAL, "--%s wants a value; write --%s %s",
+					 row->name, row->name,
+					 row->argument ? row->argument : row->choices);
+		value = reader->argv[reader->at + 1];
 		used = 2;
 	}
 	int r = row_set(row, reader->options, value, reader->error);
 	if (r == 0)
 		reader_consume(reader, used);
 	return r;
+}
+
+static int fail_help(const struct option_reader *reader)
+{
+	return error_set(reader->error, ECANCELED, "help was asked for");
+}
+
+static int read_long(struct option_reader *reader)
+{
+	const char *text = reader->argv[reader->at] + 2;
+	size_t length = strcspn(text, "=");
+	const char *value = text[length] ? text + length + 1 : NULL;
+	char name[64];
+
+	if (length >= sizeof(name))
+		return fail_unknown(reader, text);
+	memcpy(name, text, length);
+	name[length] = '\0';
+	const struct option_row *row = row_by_name(reader->command->options, name);
+	if (!row)
+		return strcmp(name, "help") == 0 ? fail_help(reader) : fail_unknown(reader, name);
+	if (row->kind == OPTION_FLAG && value)
+		return error_set(reader->error, EINVAL, "--%s takes no value; write --%s alone",
+				 row->name, row->name);
+	return read_value(reader, row, value);
+}
+
+static int fail_letter(const struct option_reader *reader, char letter)
+{
+	if (letter == 'h')
+		return fail_help(reader);
+	return error_set(reader->error, EINVAL, "'%s' has no option -%c; '%s --help' lists them",
+			 reader->command->name, letter, reader->command->name);
 }
 
 /* "-abc": flags, of which the last may be an option that takes the rest or the next argument. */
@@ -212,28 +233,13 @@ static int read_letters(struct option_reader *reader)
 
 		while (row && row->name && row->letter != *at)
 			row++;
-		if (!row || !row->name) {
-			if (*at == 'h')
-				return error_set(reader->error, ECANCELED, "help was asked for");
-			return error_set(reader->error, EINVAL,
-					 "'%s' has no option -%c; '%s --help' lists them",
-					 reader->command->name, *at, reader->command->name);
-		}
-		const char *value = at[1] ? at + 1 : NULL;
-		int used = 1;
-		if (row->kind != OPTION_FLAG && !value) {
-			if (reader->at + 1 >= reader->argc)
-				return fail_no_value(reader, row);
-			value = reader->argv[reader->at + 1];
-			used = 2;
-		}
-		int r = row_set(row, reader->options, value, reader->error);
+		if (!row || !row->name)
+			return fail_letter(reader, *at);
+		if (row->kind != OPTION_FLAG)
+			return read_value(reader, row, at[1] ? at + 1 : NULL);
+		int r = row_set(row, reader->options, NULL, reader->error);
 		if (r < 0)
 			return r;
-		if (row->kind != OPTION_FLAG) {
-			reader_consume(reader, used);
-			return 0;
-		}
 	}
 	reader_consume(reader, 1);
 	return 0;

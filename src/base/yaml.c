@@ -469,7 +469,7 @@ static bool event_is_merge(const yaml_event_t *event)
 	       (tag ? strcmp(tag, TAG_PREFIX "merge") == 0 : event->data.scalar.plain_implicit);
 }
 
-/* The key as text; an alias to a scalar is a key as well. */
+/* The key as text; caller frees. */
 static int read_key(struct reader *reader, const yaml_event_t *event, struct map *lines, char **ret)
 {
 	struct value value = { .line = event_line(event) };

@@ -75,47 +75,65 @@ static bool based_integer(const char *text, bool negative, struct strbuf *number
 			large |= __builtin_mul_overflow(value, (uint64_t)row->base, &value);
 			value += (uint64_t)(found - allowed);
 		}
-		/* Too large is left to the caller's range check: 21 digits fit nothing. */
-		strbuf_addf(number, large ? "%s%020llu0" : "%s%llu", negative && value ? "-" : "",
-			    (unsigned long long)value);
+		if (large) /* the caller's range check refuses it */
+			strbuf_adds(number, "99999999999999999999");
+		else
+			strbuf_addf(number, "%s%llu", negative && value ? "-" : "",
+				    (unsigned long long)value);
 		return true;
 	}
 	return false;
 }
 
-/* [0-9]* [. [0-9]*] [e [+-] [0-9]+] with a digit before the exponent; writes it as JSON does. */
-static bool decimal(const char *text, bool negative, struct strbuf *number)
+/* The parts of a decimal: 012.50e+3 is whole "12", fraction "50", exponent "+3". */
+struct decimal {
+	const char *whole, *fraction, *exponent; /* exponent NULL when there is none */
+	size_t whole_length, fraction_length;
+};
+
+/* [0-9]* [. [0-9]*] [e [+-] [0-9]+], with a digit before the exponent. */
+static bool decimal_split(const char *text, struct decimal *ret)
 {
-	const char *whole = text + strspn(text, "0");
 	const char *end = skip_digits(text);
 	const char *fraction = *end == '.' ? end + 1 : end;
-	const char *fraction_end = skip_digits(fraction);
-	const char *exponent = NULL;
+	const char *fraction_end = *end == '.' ? skip_digits(fraction) : fraction;
 
 	if (end == text && fraction_end == fraction)
 		return false;
-	if (*fraction_end == 'e' || *fraction_end == 'E') {
-		exponent = fraction_end + 1;
-		const char *first = exponent + strspn(exponent, "+-");
-		if (first > exponent + 1 || !*first || *skip_digits(first))
-			return false;
-	} else if (*fraction_end) {
+	ret->whole = text + strspn(text, "0");
+	ret->whole_length = (size_t)(end - ret->whole);
+	ret->fraction = fraction;
+	ret->fraction_length = (size_t)(fraction_end - fraction);
+	ret->exponent = NULL;
+	if (!*fraction_end)
+		return true;
+	if (*fraction_end != 'e' && *fraction_end != 'E')
 		return false;
-	}
-	if (*end != '.')
-		fraction_end = fraction;
-	if (whole > end)
-		whole = end;
-	bool integer = fraction == fraction_end && !exponent;
-	if (negative && !(integer && whole == end))
+	ret->exponent = fraction_end + 1;
+	const char *first = ret->exponent + (*ret->exponent == '+' || *ret->exponent == '-');
+	return *first && !*skip_digits(first);
+}
+
+/* Writes it as JSON does. */
+static bool decimal(const char *text, bool negative, struct strbuf *number)
+{
+	struct decimal parts;
+
+	if (!decimal_split(text, &parts))
+		return false;
+	bool zero = !parts.whole_length && !parts.fraction_length && !parts.exponent;
+	if (negative && !zero)
 		strbuf_addc(number, '-');
-	strbuf_add(number, whole == end ? "0" : whole, whole == end ? 1 : (size_t)(end - whole));
-	if (fraction_end > fraction) {
+	if (parts.whole_length)
+		strbuf_add(number, parts.whole, parts.whole_length);
+	else
+		strbuf_addc(number, '0');
+	if (parts.fraction_length) {
 		strbuf_addc(number, '.');
-		strbuf_add(number, fraction, (size_t)(fraction_end - fraction));
+		strbuf_add(number, parts.fraction, parts.fraction_length);
 	}
-	if (exponent)
-		strbuf_addf(number, "e%s", exponent);
+	if (parts.exponent)
+		strbuf_addf(number, "e%s", parts.exponent);
 	return true;
 }
 

@@ -13,8 +13,9 @@
 #define CARD_MODEL_MAX  96
 #define CARD_BUS_ID_MAX 32
 #define CARD_TEXT_MAX   192
-#define MIB_PER_UNIT    1024u /* a unit is one GiB of a card's memory */
-#define CARDS_MAX       64    /* of one machine; what an inventory file may hold */
+#define MIB_PER_UNIT    1024u      /* a unit is one GiB of a card's memory */
+#define CARDS_MAX       64         /* of one machine; what an inventory file may hold */
+#define CARD_INDEX_NONE UINT32_MAX /* NVML does not list the card */
 
 enum card_mode { /* design: a card is in one mode */
 		 CARD_MODE_WHOLE,
@@ -67,7 +68,7 @@ struct card_condition {
 };
 
 struct card {
-	unsigned index; /* NVML's index, as nvidia-smi shows it */
+	unsigned index; /* NVML's index, as nvidia-smi shows it, or CARD_INDEX_NONE */
 	unsigned minor; /* /dev/nvidia<minor> */
 	char uuid[CARD_UUID_MAX];
 	char model[CARD_MODEL_MAX];            /* "NVIDIA A100-SXM4-80GB" */

@@ -12,13 +12,26 @@
 #include "model/reason.h"
 #include "model/request.h"
 
-/* Translates one container: LIMITS and REQUESTS are resource maps, ANNOTATIONS those of the Pod
- * (each may be NULL). OBJECT names the container for reasons. NOTES gets what was read differently
- * from how it was written (12Gi read as 12). 0, or -EPERM with a reason. */
-int dialect_translate(struct json_object *limits, struct json_object *requests,
-		      struct json_object *annotations, const char *object, struct request *ret,
+struct dialect_input {
+	struct json_object *limits, *requests; /* resource maps of the container; may be NULL */
+	struct json_object *annotations;       /* of the Pod; may be NULL */
+	const char *object; /* "container main of Pod default/train", for our sentences */
+	const char *pod;    /* the Pod's name, for Kubernetes' sentences */
+	const char *path;   /* "spec.containers[0].resources", for Kubernetes' sentences */
+	const char *source; /* the file, for "FILE:LINE: " before notes and errors; may be NULL */
+};
+
+/*
+ * Translates one container. NOTES gets what was read differently from how it was written ("12Gi is
+ * read as 12 GiB"). 0; -EPERM with a reason, whose sentence is the error's message too; -ENOMEM.
+ * Without any card resource the request is REQUEST_NONE.
+ */
+int dialect_translate(const struct dialect_input *input, struct request *ret,
 		      struct string_list *notes, struct reason *ret_reason, struct error *error);
 
-/* For --help and docs: row NUMBER's name and resource names, or NULL after the last. */
+/* True for a resource name that some row translates. */
+bool dialect_knows_resource(const char *name);
+
+/* For --help and docs: row NUMBER's name and resource names ("a, b"), or NULL after the last. */
 const char *dialect_name(size_t number);
 const char *dialect_resources(size_t number);

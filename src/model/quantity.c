@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/parse.h"
-
 /*
  * The grammar, the canonical form and the cases in which the text is kept as written are those of
  * k8s.io/apimachinery/pkg/api/resource 0.34 (quantity.go, suffix.go). A resource list is rounded

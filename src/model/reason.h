@@ -116,7 +116,7 @@ struct reason {
 	char model[REASON_TEXT_MAX]; /* models of the pool, comma separated */
 	int64_t wanted, have, total; /* unit: see the sentence */
 	char detail[REASON_TEXT_MAX];
-	char kubernetes[512]; /* Kubernetes' own sentence, or "" */
+	char kubernetes[1024]; /* Kubernetes' own sentence, or "" */
 };
 
 /* A copy that fits; a text that does not is cut with "...". */

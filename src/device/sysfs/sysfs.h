@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel says without the driver's library: /proc/driver/nvidia, PCI devices in sysfs.
+ * Each tree is taken from the driver root when it has one (a driver in a container or a chroot),
+ * else from this machine.
+ *
+ * Source of the formats: the files themselves as the NVIDIA module prints them (535, 550) and
+ * Documentation/ABI/testing/sysfs-bus-pci of the kernel.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "model/model.h"
+
+#define DEVICE_CARDS_MAX   64u
+#define DEVICE_VERSION_MAX 80u
+
+struct procfs_card {
+	char bus_id[CARD_BUS_ID_MAX]; /* normalised */
+	char uuid[CARD_UUID_MAX];     /* "" until the card was opened once */
+	char model[CARD_MODEL_MAX];   /* "" unknown */
+	unsigned minor;
+	bool has_minor;
+	bool excluded; /* "GPU Excluded: Yes": the module does not drive it */
+};
+
+struct procfs {
+	bool present;                               /* the module's directory is there */
+	char version[DEVICE_VERSION_MAX];           /* of the kernel module, "" unknown */
+	struct procfs_card cards[DEVICE_CARDS_MAX]; /* in order of the bus address */
+	size_t count;
+	uint64_t mig_generation; /* changes with the MIG instances that exist; 0 without any */
+};
+
+struct pci_device {
+	char bus_id[CARD_BUS_ID_MAX];
+	int numa;       /* -1 unknown */
+	bool link_down; /* the configuration space reads all ones: fallen off the bus */
+};
+
+struct pci {
+	struct pci_device devices[DEVICE_CARDS_MAX]; /* NVIDIA display and 3D controllers */
+	size_t count;
+};
+
+/*
+ * "00000000:07:00.0" (NVML), "0000:07:00.0", "07:00.0" to sysfs' form: lower case, a domain of at
+ * least 4 digits. 0, or -EINVAL.
+ */
+int bus_id_normalise(const char *text, char ret[static CARD_BUS_ID_MAX]);
+
+/* "GPU-" and hexadecimal digits and dashes: what can be a file name, a device ID, a label. */
+bool card_uuid_is_valid(const char *uuid);
+
+/* The version in the text of /proc/driver/nvidia/version. 0, or -EINVAL when there is none. */
+int procfs_parse_version(const char *text, char ret[static DEVICE_VERSION_MAX]);
+/* The text of gpus/<address>/information; unknown lines are passed over. bus_id stays. */
+void procfs_parse_information(const char *text, struct procfs_card *ret);
+/* True when the text of /proc/devices lists the module's character device (major 195). */
+bool procfs_devices_has_nvidia(const char *text);
+
+/* Reads the module's directory; its absence is success with present == false. */
+int procfs_read(const char *driver_root, struct procfs *ret, struct error *error);
+const struct procfs_card *procfs_find(const struct procfs *procfs, const char *bus_id);
+/* The running kernel itself (not the driver root) lists the driver, in VERSION. */
+bool procfs_kernel_agrees(const char *version);
+int procfs_boot_id(char *ret, size_t size, struct error *error);
+
+/* Owner and, where it has none, the name of a process by its PID. Best effort. */
+void process_describe(struct card_process *process);
+
+int pci_read(const char *driver_root, struct pci *ret, struct error *error);
+const struct pci_device *pci_find(const struct pci *pci, const char *bus_id);

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Grants: what is held is held, whatever became of the card's health or mode since. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_ENTRY UINT32_MAX
+
+static bool card_takes(const struct pool *pool, const struct held *held, unsigned at)
+{
+	const struct node *node = &pool->nodes[held->node];
+	const struct held_card *card = &held->cards[at];
+	const struct slot *slot = node_slot(pool, node, card->card);
+
+	for (unsigned i = 0; i < at; i++)
+		if (held->cards[i].card == card->card)
+			return false; /* the same card twice */
+	if (held->kind == REQUEST_WHOLE)
+		return node->idle & card_bit(card->card);
+	return !slot->held_whole && slot->granted + card->units <= slot->units &&
+	       slot->compute + card->compute <= COMPUTE_WHOLE;
+}
+
+static void change_card(struct pool *pool, const struct held *held, unsigned at, bool add)
+{
+	struct node *node = &pool->nodes[held->node];
+	const struct held_card *card = &held->cards[at];
+	struct slot *slot = &pool->slots[node->first + card->card];
+	uint64_t bit = card_bit(card->card);
+
+	if (held->kind == REQUEST_WHOLE) {
+		slot->held_whole = add;
+	} else if (add) {
+		slot->granted = (uint16_t)(slot->granted + card->units);
+		slot->compute = (uint8_t)(slot->compute + card->compute);
+		slot->slices++;
+	} else {
+		slot->granted = (uint16_t)(slot->granted - card->units);
+		slot->compute = (uint8_t)(slot->compute - card->compute);
+		slot->slices--;
+	}
+	if (slot->held_whole || slot->slices)
+		node->idle &= ~bit;
+	else
+		node->idle |= bit;
+}
+
+static void change(struct pool *pool, const struct held *held, bool add)
+{
+	uint64_t cards = 0;
+
+	for (unsigned i = 0; i < held->count; i++) {
+		change_card(pool, held, i, add);
+		cards |= card_bit(held->cards[i].card);
+	}
+	views_update(pool, held->node, cards);
+}
+
+static int new_entry(struct pool *pool, uint32_t *ret)
+{
+	uint32_t number = pool->first_free;
+
+	if (number != NO_ENTRY) {
+		pool->first_free = pool->grants[number].next_free;
+		*ret = number;
+		return 0;
+	}
+	if (pool->grant_count >= NO_ENTRY ||
+	    vec_reserve(&pool->grants, &pool->grant_capacity, pool->grant_count + 1,
+			sizeof(*pool->grants)) < 0)
+		return -ENOMEM;
+	pool->grants[pool->grant_count++] = (struct grant_entry){ .next_free = NO_ENTRY };
+	*ret = (uint32_t)(pool->grant_count - 1);
+	return 0;
+}
+
+/* Owns HELD on success only. *ret_card is the card that is too full. */
+static int enter(struct pool *pool, struct held *held, unsigned *ret_card, uint64_t *ret_id)
+{
+	uint32_t number;
+
+	for (unsigned i = 0; i < held->count; i++) {
+		if (!card_takes(pool, held, i)) {
+			*ret_card = held->cards[i].card;
+			return -EBUSY;
+		}
+	}
+	if (new_entry(pool, &number) < 0)
+		return -ENOMEM;
+	struct grant_entry *entry = &pool->grants[number];
+
+	entry->held = held;
+	entry->generation++;
+	change(pool, held, true);
+	*ret_id = (uint64_t)entry->generation << 32 | number;
+	return 0;
+}
+
+static struct held *held_new(enum request_kind kind, uint32_t node, unsigned count)
+{
+	struct held *held = calloc(1, sizeof(*held) + count * sizeof(held->cards[0]));
+
+	if (held)
+		*held = (struct held){ .kind = kind, .node = node, .count = count };
+	return held;
+}
+
+static bool placement_fits_request(const struct pool *pool, const struct request *request,
+				   const struct placement *placement)
+{
+	if (request->kind != REQUEST_WHOLE && request->kind != REQUEST_SLICE)
+		return false;
+	if (placement->node >= pool->node_count || placement->count != request->cards ||
+	    placement->count == 0 || placement->count > ARRAY_SIZE(placement->cards) ||
+	    placement->compute_percent > COMPUTE_WHOLE)
+		return false;
+	for (unsigned i = 0; i < placement->count; i++)
+		if (placement->cards[i] >= pool->nodes[placement->node].count ||
+		    placement->units[i] > CARD_UNITS_MAX)
+			return false;
+	return true;
+}
+
+int pool_hold(struct pool *pool, const struct request *request, const struct placement *placement,
+	      uint64_t *ret_id)
+{
+	struct held *held;
+	unsigned full;
+	int r;
+
+	if (!placement_fits_request(pool, request, placement))
+		return -EINVAL;
+	held = held_new(request->kind, placement->node, placement->count);
+	if (!held)
+		return -ENOMEM;
+	for (unsigned i = 0; i < placement->count; i++)
+		held->cards[i] = (struct held_card){
+			.card = (uint16_t)placement->cards[i],
+			.units = (uint16_t)placement->units[i],
+			.compute = (uint8_t)placement->compute_percent,
+		};
+	r = enter(pool, held, &full, ret_id);
+	if (r < 0)
+		free(held);
+	return r;
+}
+
+static int find_card(const struct pool *pool, const struct node *node,
+		     const struct grant_card *card, uint16_t *ret, struct error *error)
+{
+	uintptr_t number = (uintptr_t)map_get(pool->uuids, card->uuid);
+
+	if (number == 0)
+		return error_set(error, ENOENT, "card %s is not in the pool", card->uuid);
+	if (number - 1 < node->first || number - 1 >= node->first + node->count)
+		return error_set(error, ENOENT, "card %s is not on node %s but on %s", card->uuid,
+				 node->name, pool->nodes[pool->slots[number - 1].node].name);
+	*ret = (uint16_t)(number - 1 - node->first);
+	return 0;
+}
+
+static int check_grant(const struct pool *pool, unsigned node, const struct grant *grant,
+		       struct error *error)
+{
+	if (node >= pool->node_count)
+		return error_set(error, EINVAL, "there is no node number %u, the pool has %zu",
+				 node, pool->node_count);
+	if (grant->kind != REQUEST_WHOLE && grant->kind != REQUEST_SLICE)
+		return error_set(error, EINVAL, "a grant of kind %s cannot be held",
+				 request_kind_to_string(grant->kind));
+	if (grant->card_count == 0 || grant->card_count > NODE_CARDS_MAX)
+		return error_set(error, EINVAL, "a grant has 1 to %u cards, this one has %zu",
+				 NODE_CARDS_MAX, grant->card_count);
+	for (size_t i = 0; i < grant->card_count; i++)
+		if (grant->cards[i].compute_percent > COMPUTE_WHOLE ||
+		    grant->cards[i].units > CARD_UNITS_MAX)
+			return error_set(error, EINVAL,
+					 "%u GiB and %u %% compute of card %s are "
+					 "more than any card has",
+					 grant->cards[i].units, grant->cards[i].compute_percent,
+					 grant->cards[i].uuid);
+	return 0;
+}
+
+static int fill_held(const struct pool *pool, struct held *held, const struct grant *grant,
+		     struct error *error)
+{
+	for (unsigned i = 0; i < held->count; i++) {
+		const struct grant_card *card = &grant->cards[i];
+		int r = find_card(pool, &pool->nodes[held->node], card, &held->cards[i].card,
+				  error);
+
+		if (r < 0)
+			return r;
+		held->cards[i].units = (uint16_t)card->units;
+		held->cards[i].compute = (uint8_t)card->compute_percent;
+	}
+	return 0;
+}
+
+int pool_hold_grant(struct pool *pool, unsigned node, const struct grant *grant, uint64_t *ret_id,
+		    struct error *error)
+{
+	autofree struct held *held = NULL;
+	unsigned full = 0;
+	int r = check_grant(pool, node, grant, error);
+
+	if (r < 0)
+		return r;
+	held = held_new(grant->kind, node, (unsigned)grant->card_count);
+	if (!held)
+		return error_no_memory(error);
+	r = fill_held(pool, held, grant, error);
+	if (r < 0)
+		return r;
+	r = enter(pool, held, &full, ret_id);
+	if (r == -ENOMEM)
+		return error_no_memory(error);
+	if (r < 0)
+		return error_set(error, EBUSY,
+				 "card %s of node %s has no room for the grant: %u of "
+				 "its %u GiB are held",
+				 pool_card(pool, node, full)->uuid, pool_node_name(pool, node),
+				 pool_card_granted(pool, node, full),
+				 node_slot(pool, &pool->nodes[node], full)->units);
+	held = NULL; /* the pool owns it now */
+	return 0;
+}
+
+int pool_release(struct pool *pool, uint64_t id)
+{
+	uint32_t number = (uint32_t)id;
+	struct grant_entry *entry;
+
+	if (number >= pool->grant_count)
+		return -ENOENT;
+	entry = &pool->grants[number];
+	if (!entry->held || entry->generation != id >> 32)
+		return -ENOENT;
+	change(pool, entry->held, false);
+	free(entry->held);
+	entry->held = NULL;
+	entry->next_free = pool->first_free;
+	pool->first_free = number;
+	return 0;
+}
+
+size_t pool_grant_count(const struct pool *pool)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pool->grant_count; i++)
+		count += pool->grants[i].held != NULL;
+	return count;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A standing to a reason: the object, the numbers, and whether waiting helps. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int answer(const struct reason *reason)
+{
+	return reason_is_for_ever(reason->code) ? -ENOSPC : -EAGAIN;
+}
+
+static void add_list(struct strbuf *out, const struct string_list *list, const char *between)
+{
+	for (size_t i = 0; i < list->count; i++)
+		strbuf_addf(out, "%s%s", i ? between : "", list->items[i]);
+}
+
+static void add_wish(struct strbuf *out, const struct request *request)
+{
+	add_list(out, &request->models, " or ");
+	if (request->models.count && request->not_models.count)
+		strbuf_adds(out, ", but ");
+	if (request->not_models.count)
+		strbuf_adds(out, "not ");
+	add_list(out, &request->not_models, " or ");
+}
+
+/* " of model A100*, of those that it names by UUID": the conditions under which cards counted. */
+static void add_conditions(struct strbuf *out, const struct request *request)
+{
+	if (request->models.count || request->not_models.count) {
+		strbuf_adds(out, " of model ");
+		add_wish(out, request);
+	}
+	if (request->uuids.count || request->not_uuids.count)
+		strbuf_adds(out, " among those that its UUIDs allow");
+}
+
+/* Lists may be longer than a reason: what was gathered is cut by reason_text(). */
+static void set_text(char *to, size_t size, struct strbuf *text)
+{
+	reason_text(to, size, "%s", text->data);
+}
+
+static void set_models(const struct pool *pool, struct reason *reason)
+{
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	for (size_t i = 0; i < pool->model_count; i++)
+		strbuf_addf(&text, "%s%s", i ? ", " : "", pool->models[i]);
+	set_text(reason->model, sizeof(reason->model), &text);
+}
+
+static void set_card(const struct pool *pool, const struct standing *standing,
+		     struct reason *reason)
+{
+	const struct node *node = &pool->nodes[standing->node];
+	const struct card *card;
+
+	reason_text(reason->node, sizeof(reason->node), "%s", node->name);
+	if (standing->card >= node->count)
+		return;
+	card = &node->cards[standing->card];
+	if (card->uuid[0])
+		reason_text(reason->card, sizeof(reason->card), "card %u (%s)", card->index,
+			    card->uuid);
+	else
+		reason_text(reason->card, sizeof(reason->card), "card %u", card->index);
+}
+
+struct refusal {
+	const struct pool *pool;
+	const struct query *query;
+	const struct standing *standing;
+};
+
+static enum reason_code no_cards_at_all(const struct refusal *refusal, struct reason *reason)
+{
+	const struct pool *pool = refusal->pool;
+
+	reason->total = 0;
+	reason_text(reason->node, sizeof(reason->node), "%s",
+		    pool->node_count ? pool->nodes[0].name : "the pool");
+	for (size_t i = 0; i < pool->node_count; i++) {
+		const struct node *node = &pool->nodes[i];
+
+		if (!node->problem)
+			continue;
+		reason_text(reason->node, sizeof(reason->node), "%s", node->name);
+		reason_text(reason->detail, sizeof(reason->detail), "%s", node->problem);
+		return node->versions_differ ? REASON_DRIVER_MISMATCH : REASON_NO_DRIVER;
+	}
+	return REASON_NODE_CARDS;
+}
+
+static bool any_model(const struct query *query)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(query->models.words); i++)
+		if (query->models.words[i])
+			return true;
+	return false;
+}
+
+static enum reason_code at_identity(const struct refusal *refusal, struct reason *reason)
+{
+	const struct pool *pool = refusal->pool;
+	const struct query *query = refusal->query;
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	if (pool->slot_count == 0)
+		return no_cards_at_all(refusal, reason);
+	reason->total = (int64_t)pool->slot_count;
+	set_models(pool, reason);
+	if (!any_model(query)) {
+		add_wish(&text, query->request);
+		set_text(reason->detail, sizeof(reason->detail), &text);
+		return REASON_NO_MODEL;
+	}
+	if (query->by_name && query->named_count == 0) {
+		add_list(&text, &query->request->uuids, " or ");
+		set_text(reason->detail, sizeof(reason->detail), &text);
+		return REASON_NO_UUID;
+	}
+	strbuf_adds(&text, "no card of the pool is");
+	add_conditions(&text, query->request);
+	set_text(reason->detail, sizeof(reason->detail), &text);
+	return REASON_BAD_REQUEST;
+}
+
+static enum reason_code at_matching(const struct refusal *refusal, struct reason *reason)
+{
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	add_conditions(&text, refusal->query->request);
+	set_text(reason->detail, sizeof(reason->detail), &text);
+	return REASON_NODE_CARDS;
+}
+
+/* "one card", "each of 2 cards", "one card of model A100* (50 % of it)" */
+static void set_share(const struct refusal *refusal, struct reason *reason)
+{
+	const struct request *request = refusal->query->request;
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	if (request->cards == 1)
+		strbuf_adds(&text, "one card");
+	else
+		strbuf_addf(&text, "each of %u cards", request->cards);
+	add_conditions(&text, request);
+	if (request->units == 0)
+		strbuf_addf(&text, " (%u %% of it)", request->memory_percent);
+	set_text(reason->detail, sizeof(reason->detail), &text);
+}
+
+static enum reason_code at_size(const struct refusal *refusal, struct reason *reason)
+{
+	set_share(refusal, reason);
+	return REASON_CARD_MEMORY;
+}
+
+static enum reason_code at_health(const struct refusal *refusal, struct reason *reason)
+{
+	const struct standing *standing = refusal->standing;
+	const struct node *node = &refusal->pool->nodes[standing->node];
+	const struct card_condition *condition = &node->cards[standing->card].condition;
+
+	reason_text(reason->detail, sizeof(reason->detail), "%s",
+		    condition->cause[0] ? condition->cause : "its probe gave no cause");
+	return condition->health == CARD_LOST ? REASON_CARD_LOST : REASON_CARD_SUSPECT;
+}
+
+static enum reason_code at_mode(const struct refusal *refusal, struct reason *reason)
+{
+	autostrbuf text = STRBUF_INIT(REASON_TEXT_MAX);
+
+	if (request_describe(refusal->query->request, &text) < 0)
+		strbuf_reset(&text);
+	set_text(reason->detail, sizeof(reason->detail), &text);
+	return REASON_WRONG_MODE;
+}
+
+static enum reason_code at_foreign(const struct refusal *refusal, struct reason *reason)
+{
+	const struct standing *standing = refusal->standing;
+	const struct card *card = &refusal->pool->nodes[standing->node].cards[standing->card];
+
+	for (size_t i = 0; i < card->process_count; i++) {
+		const struct card_process *process = &card->processes[i];
+		char user[32] = "unknown";
+
+		if (process->granted)
+			continue;
+		if (process->uid != UINT32_MAX)
+			reason_text(user, sizeof(user), "%u", process->uid);
+		reason_text(reason->detail, sizeof(reason->detail),
+			    "by process %ld (%s) of user %s with %llu MiB", (long)process->pid,
+			    process->name[0] ? process->name : "name unknown", user,
+			    (unsigned long long)process->used_mib);
+		break;
+	}
+	return REASON_FOREIGN_USE;
+}
+
+static enum reason_code at_offered(const struct refusal *refusal, struct reason *reason)
+{
+	const struct request *request = refusal->query->request;
+
+	if (request->kind != REQUEST_MIG) {
+		at_mode(refusal, reason);
+		return REASON_NOT_OFFERED;
+	}
+	reason_text(reason->detail, sizeof(reason->detail), "%s", request->mig_profile);
+	return REASON_NO_PROFILE;
+}
+
+static enum reason_code at_free(const struct refusal *refusal, struct reason *reason)
+{
+	if (refusal->query->request->kind != REQUEST_SLICE)
+		return REASON_CARDS_BUSY;
+	set_share(refusal, reason);
+	return REASON_MEMORY_BUSY;
+}
+
+static enum reason_code at_compute(const struct refusal *refusal, struct reason *reason)
+{
+	set_share(refusal, reason);
+	return REASON_COMPUTE_BUSY;
+}
+
+static enum reason_code (*const refusals[DEPTH_FITS])(const struct refusal *, struct reason *) = {
+	[DEPTH_IDENTITY] = at_identity, [DEPTH_MATCHING] = at_matching,
+	[DEPTH_SIZE] = at_size,         [DEPTH_HEALTH] = at_health,
+	[DEPTH_MODE] = at_mode,         [DEPTH_FOREIGN] = at_foreign,
+	[DEPTH_OFFERED] = at_offered,   [DEPTH_FREE] = at_free,
+	[DEPTH_COMPUTE] = at_compute,
+};
+
+int refuse_standing(const struct pool *pool, const struct query *query,
+		    const struct standing *standing, struct reason *ret_reason)
+{
+	const struct refusal refusal = { pool, query, standing };
+
+	*ret_reason = (struct reason){ .wanted = standing->wanted,
+				       .have = standing->have,
+				       .total = standing->total };
+	reason_text(ret_reason->object, sizeof(ret_reason->object), "%s", query->object);
+	if (standing->depth > DEPTH_IDENTITY)
+		set_card(pool, standing, ret_reason);
+	ret_reason->code = refusals[standing->depth](&refusal, ret_reason);
+	return answer(ret_reason);
+}
+
+int refuse_request(const char *object, const char *what, struct reason *ret_reason)
+{
+	*ret_reason = (struct reason){ .code = REASON_BAD_REQUEST };
+	reason_text(ret_reason->object, sizeof(ret_reason->object), "%s", object);
+	reason_text(ret_reason->detail, sizeof(ret_reason->detail), "%s", what);
+	return answer(ret_reason);
+}

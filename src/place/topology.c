@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which cards of one node hang together best. A set of cards is as good as its worst pair, then as
+ * the sum of its pairs, then as little as it cuts from the cards that stay free.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define TIE_NVLINK     100u
+#define SETS_TRIED_MAX 2000u
+
+/* PCIe links in the order of link_kind; an NVLink counts 100 and its lanes. */
+static const uint16_t tie_strengths[LINK_KIND_MAX] = {
+	[LINK_NVLINK] = TIE_NVLINK, [LINK_PIX] = 50, [LINK_PXB] = 40, [LINK_PHB] = 30,
+	[LINK_NODE] = 20,           [LINK_SYS] = 10,
+};
+
+static uint16_t tie_strength(const struct card_link *link)
+{
+	unsigned lanes = link->lanes < 100 ? link->lanes : 100;
+
+	if ((int)link->kind < 0 || link->kind >= LINK_KIND_MAX)
+		return 0;
+	return (uint16_t)(tie_strengths[link->kind] + (link->kind == LINK_NVLINK ? lanes : 0));
+}
+
+static uint16_t tie(const struct node *node, unsigned a, unsigned b)
+{
+	return node->ties[a * node->count + b];
+}
+
+static void read_links(struct node *node)
+{
+	for (unsigned a = 0; a < node->count; a++) {
+		const struct card *card = &node->cards[a];
+
+		for (size_t i = 0; i < card->link_count; i++) {
+			unsigned b = card->links[i].peer;
+			uint16_t strength = tie_strength(&card->links[i]);
+
+			if (b >= node->count || b == a || strength <= tie(node, a, b))
+				continue;
+			node->ties[a * node->count + b] = strength; /* both ways, as cables are */
+			node->ties[b * node->count + a] = strength;
+		}
+	}
+}
+
+/* All cards that NVLinks reach from CARD, itself too. */
+static uint64_t reach(const struct node *node, unsigned card)
+{
+	uint64_t reached = card_bit(card), todo = reached;
+
+	while (todo) {
+		unsigned at = first_card(todo);
+
+		todo &= todo - 1;
+		for (unsigned i = 0; i < node->count; i++) {
+			if (tie(node, at, i) < TIE_NVLINK || reached & card_bit(i))
+				continue;
+			reached |= card_bit(i);
+			todo |= card_bit(i);
+		}
+	}
+	return reached;
+}
+
+int topology_init(struct node *node)
+{
+	size_t pairs = (size_t)node->count * node->count;
+	uint64_t seen = 0;
+
+	node->ties = calloc(pairs ? pairs : 1, sizeof(*node->ties));
+	node->groups = calloc(node->count / 2 + 1, sizeof(*node->groups));
+	if (!node->ties || !node->groups)
+		return -ENOMEM;
+	read_links(node);
+	for (unsigned i = 0; i < node->count; i++) {
+		uint64_t group = reach(node, i);
+
+		if (seen & card_bit(i) || count_cards(group) < 2)
+			continue;
+		seen |= group;
+		node->groups[node->group_count++] = group;
+	}
+	return 0;
+}
+
+struct score {
+	unsigned worst, sum, cut;
+};
+
+static struct score score_set(const struct node *node, uint64_t set, uint64_t cards)
+{
+	struct score score = { UINT16_MAX, 0, 0 };
+
+	for (uint64_t rest = set; rest; rest &= rest - 1) {
+		unsigned a = first_card(rest);
+
+		for (uint64_t others = cards & ~card_bit(a); others; others &= others - 1) {
+			unsigned b = first_card(others);
+			unsigned strength = tie(node, a, b);
+
+			if (!(set & card_bit(b))) {
+				score.cut += strength;
+			} else {
+				score.sum += strength;
+				if (strength < score.worst)
+					score.worst = strength;
+			}
+		}
+	}
+	return score;
+}
+
+static bool better(struct score a, struct score b)
+{
+	if (a.worst != b.worst)
+		return a.worst > b.worst;
+	if (a.sum != b.sum)
+		return a.sum > b.sum;
+	return a.cut < b.cut;
+}
+
+static bool all_equal(const struct node *node, uint64_t cards)
+{
+	unsigned first = first_card(cards);
+	uint64_t rest = cards & (cards - 1);
+
+	if (!rest)
+		return true;
+	unsigned strength = tie(node, first, first_card(rest));
+
+	for (uint64_t a = cards; a; a &= a - 1)
+		for (uint64_t b = a & (a - 1); b; b &= b - 1)
+			if (tie(node, first_card(a), first_card(b)) != strength)
+				return false;
+	return true;
+}
+
+static uint64_t lowest(uint64_t cards, unsigned wanted)
+{
+	uint64_t set = 0;
+
+	for (; wanted > 0 && cards; wanted--, cards &= cards - 1)
+		set |= cards & -cards;
+	return set;
+}
+
+/* How many sets of WANTED out of COUNT, or more than SETS_TRIED_MAX. */
+static unsigned count_sets(unsigned count, unsigned wanted)
+{
+	uint64_t sets = 1;
+
+	for (unsigned i = 1; i <= wanted && sets <= SETS_TRIED_MAX * 64ull; i++)
+		sets = sets * (count - wanted + i) / i;
+	return sets > SETS_TRIED_MAX ? SETS_TRIED_MAX + 1 : (unsigned)sets;
+}
+
+/* The cards of CARDS whose position in it is set in PACKED. */
+static uint64_t unpack(uint64_t cards, uint64_t packed)
+{
+	uint64_t set = 0;
+
+	for (; packed; packed >>= 1, cards &= cards - 1)
+		if (packed & 1)
+			set |= cards & -cards;
+	return set;
+}
+
+static uint64_t try_all(const struct node *node, uint64_t cards, unsigned wanted)
+{
+	uint64_t packed = (1ull << wanted) - 1, best = 0;
+	struct score best_score = { 0, 0, 0 };
+
+	for (unsigned left = count_sets(count_cards(cards), wanted); left > 0; left--) {
+		uint64_t set = unpack(cards, packed);
+		struct score score = score_set(node, set, cards);
+
+		if (!best || better(score, best_score)) {
+			best = set;
+			best_score = score;
+		}
+		/* The next number with as many bits. */
+		uint64_t low = packed & -packed, carried = packed + low;
+
+		packed = carried | (((packed ^ carried) >> 2) / low);
+	}
+	return best;
+}
+
+/* From each card as a start, always the card that fits best to those taken. */
+static uint64_t try_growing(const struct node *node, uint64_t cards, unsigned wanted)
+{
+	uint64_t best = 0;
+	struct score best_score = { 0, 0, 0 };
+
+	for (uint64_t starts = cards; starts; starts &= starts - 1) {
+		uint64_t set = starts & -starts;
+
+		while (count_cards(set) < wanted) {
+			uint64_t pick = 0;
+			struct score pick_score = { 0, 0, 0 };
+
+			for (uint64_t rest = cards & ~set; rest; rest &= rest - 1) {
+				uint64_t with = set | (rest & -rest);
+				struct score score = score_set(node, with, cards);
+
+				if (!pick || better(score, pick_score)) {
+					pick = with;
+					pick_score = score;
+				}
+			}
+			set = pick;
+		}
+		struct score score = score_set(node, set, cards);
+
+		if (!best || better(score, best_score)) {
+			best = set;
+			best_score = score;
+		}
+	}
+	return best;
+}
+
+uint64_t topology_choose(const struct node *node, uint64_t cards, unsigned wanted)
+{
+	if (count_cards(cards) <= wanted || all_equal(node, cards))
+		return lowest(cards, wanted);
+	if (count_sets(count_cards(cards), wanted) <= SETS_TRIED_MAX)
+		return try_all(node, cards, wanted);
+	return try_growing(node, cards, wanted);
+}
+
+uint64_t topology_group(const struct node *node, uint64_t cards, unsigned wanted)
+{
+	uint64_t best = cards;
+	unsigned best_count = NODE_CARDS_MAX + 1;
+
+	for (unsigned i = 0; i < node->group_count; i++) {
+		unsigned count = count_cards(node->groups[i] & cards);
+
+		if (count >= wanted && count < best_count) {
+			best = node->groups[i] & cards;
+			best_count = count;
+		}
+	}
+	return best;
+}
