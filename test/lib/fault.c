@@ -66,7 +66,7 @@ static size_t fault_transfer(size_t length)
  * json-c 0.16 loses the copy of a key when its table cannot grow. Only that copy is forgiven: a
  * lost tree still shows by its other parts.
  */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
 	return "leak:json_object_object_add_ex\n";
