@@ -21,10 +21,11 @@
 #include "base/vec.h"
 #include "base/yaml_scalar.h"
 
-#define YAML_BYTES_MAX    ((size_t)16 << 20)
-#define YAML_DEPTH_MAX    64
-#define YAML_NODES_MAX    1000000u
-#define YAML_EXPANDED_MAX ((uint64_t)64 << 20)
+#define YAML_BYTES_MAX      ((size_t)16 << 20)
+#define YAML_DEPTH_MAX      64
+#define YAML_NODES_MAX      1000000u
+#define YAML_EXPANDED_MAX   ((uint64_t)64 << 20)
+#define YAML_DIRECTIVES_MAX 100u
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 
@@ -668,10 +669,36 @@ static int check_utf8(const struct reader *reader)
 			   (unsigned char)reader->text[good]);
 }
 
+/* YAML's line breaks, of which some are longer than a byte and end in one above 0x7f. */
+static bool line_starts_at(const struct reader *reader, const char *at)
+{
+	return at == reader->text || at[-1] == '\n' || at[-1] == '\r' || (at[-1] & 0x80);
+}
+
+/* libyaml compares each %TAG with all before it: a megabyte of them would take minutes. */
+static int check_directives(const struct reader *reader)
+{
+	const char *at = reader->text, *end = reader->text + reader->length;
+	unsigned count = 0;
+
+	while ((at = memmem(at, (size_t)(end - at), "%TAG", 4))) {
+		if (line_starts_at(reader, at) && ++count > YAML_DIRECTIVES_MAX)
+			return error_set(
+				reader->error, E2BIG,
+				"%s: more than %u %%TAG lines; remove them and write plain "
+				"values",
+				reader->name, YAML_DIRECTIVES_MAX);
+		at += 4;
+	}
+	return 0;
+}
+
 static int parse_checked(struct reader *reader, struct yaml_stream *stream)
 {
 	int r = check_utf8(reader);
 
+	if (r == 0)
+		r = check_directives(reader);
 	if (r < 0)
 		return r;
 	stream->name = strdup(reader->name);
