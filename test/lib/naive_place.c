@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "naive_place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How far one card comes, and how far a node comes with enough cards. */
+enum step {
+	STEP_MODEL,
+	STEP_UUID,
+	STEP_COUNT, /* only nodes stop here */
+	STEP_SIZE,
+	STEP_HEALTH,
+	STEP_MODE,
+	STEP_FOREIGN,
+	STEP_KIND,
+	STEP_ROOM,
+	STEP_COMPUTE,
+	STEP_ALL,
+};
+
+struct use { /* of one card, added up from the grants */
+	unsigned holders, whole, units, compute;
+};
+
+static struct use add_up(const struct naive_world *world, unsigned node, unsigned card)
+{
+	struct use use = { 0, 0, 0, 0 };
+
+	for (size_t i = 0; i < world->grant_count; i++) {
+		const struct naive_grant *grant = &world->grants[i];
+
+		for (unsigned j = 0; j < grant->count; j++) {
+			if (grant->node != node || grant->cards[j] != card)
+				continue;
+			use.holders++;
+			use.whole += grant->kind == REQUEST_WHOLE;
+			use.units += grant->units[j];
+			use.compute += grant->compute;
+		}
+	}
+	return use;
+}
+
+static bool matches(const struct string_list *patterns, const char *text)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (parse_glob(patterns->items[i], text))
+			return true;
+	return false;
+}
+
+static bool lists(const struct string_list *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->items[i], text) == 0)
+			return true;
+	return false;
+}
+
+static bool right_model(const struct request *request, const struct card *card)
+{
+	return (request->models.count == 0 || matches(&request->models, card->model)) &&
+	       !matches(&request->not_models, card->model);
+}
+
+static bool right_uuid(const struct request *request, const struct card *card)
+{
+	return (request->uuids.count == 0 || lists(&request->uuids, card->uuid)) &&
+	       !lists(&request->not_uuids, card->uuid);
+}
+
+static unsigned gib(const struct card *card)
+{
+	return (unsigned)(card->memory_bytes >> 30);
+}
+
+static unsigned share(const struct request *request, const struct card *card)
+{
+	if (request->units)
+		return request->units;
+	unsigned part = gib(card) * request->memory_percent / 100;
+	return part > 0 ? part : 1;
+}
+
+static bool right_mode(const struct request *request, const struct card *card)
+{
+	switch (request->kind) {
+	case REQUEST_WHOLE:
+		return card->mode == CARD_MODE_WHOLE || card->mode == CARD_MODE_AUTO;
+	case REQUEST_SLICE:
+		return card->mode == CARD_MODE_SLICES || card->mode == CARD_MODE_AUTO;
+	case REQUEST_SHARED:
+		return card->mode == CARD_MODE_REPLICAS || card->mode == CARD_MODE_MPS;
+	case REQUEST_MIG:
+		return card->mode == CARD_MODE_MIG;
+	case REQUEST_NONE:
+	case REQUEST_KIND_MAX:
+	case REQUEST_KIND_INVALID:
+	default:
+		return false;
+	}
+}
+
+static bool is_foreign(const struct card *card)
+{
+	for (size_t i = 0; i < card->process_count; i++)
+		if (!card->processes[i].granted)
+			return true;
+	return false;
+}
+
+struct view_of_card {
+	enum step step;		   /* the first that it fails */
+	int64_t units, wants;	   /* of memory */
+	int64_t room, compute;	   /* free */
+};
+
+static void look_at(const struct naive_world *world, const struct request *request, unsigned node,
+		    unsigned position, struct view_of_card *ret)
+{
+	const struct card *card = &world->inventories[node].cards[position];
+	struct use use = add_up(world, node, position);
+	enum naive_fault fault = world->fault;
+	bool slice = request->kind == REQUEST_SLICE;
+	bool free = fault == NAIVE_SLICES_FORGOTTEN ? use.whole == 0 : use.holders == 0;
+
+	ret->units = gib(card);
+	ret->wants = slice ? share(request, card) : 0;
+	ret->room = use.whole ? 0 : ret->units - use.units;
+	ret->compute = use.whole ? 0 : 100 - (int64_t)use.compute;
+	if (slice)
+		free = fault == NAIVE_MEMORY_OFF_BY_ONE ? ret->room > ret->wants
+							: ret->room >= ret->wants;
+	int64_t cap = request->compute_percent + (fault == NAIVE_COMPUTE_OFF_BY_ONE ? 1 : 0);
+	const bool passed[STEP_ALL] = {
+		[STEP_MODEL] = right_model(request, card),
+		[STEP_UUID] = right_uuid(request, card),
+		[STEP_COUNT] = true,
+		[STEP_SIZE] = !slice || ret->units >= ret->wants,
+		[STEP_HEALTH] = card->condition.health == CARD_HEALTHY ||
+				fault == NAIVE_HEALTH_IGNORED,
+		[STEP_MODE] = right_mode(request, card) || fault == NAIVE_MODE_IGNORED,
+		[STEP_FOREIGN] = !is_foreign(card) || fault == NAIVE_FOREIGN_IGNORED,
+		[STEP_KIND] = slice || request->kind == REQUEST_WHOLE,
+		[STEP_ROOM] = free,
+		[STEP_COMPUTE] = !slice || ret->compute >= cap,
+	};
+	ret->step = STEP_MODEL;
+	while (ret->step < STEP_ALL && passed[ret->step])
+		ret->step++;
+}
+
+struct view_of_node {
+	enum step step;
+	int64_t nearness; /* among nodes of one step, more is nearer */
+	struct naive_answer answer;
+};
+
+/* For slices: how far the cards that reached STEP miss, and the WANTED-th least miss. */
+static void nth_miss(const struct view_of_card *cards, size_t count, enum step step,
+		     const struct request *request, struct view_of_node *ret)
+{
+	bool taken[NAIVE_CARDS_MAX] = { false };
+
+	for (unsigned round = 0; round < request->cards; round++) {
+		size_t best = count;
+		int64_t best_miss = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			int64_t have = step == STEP_SIZE ? cards[i].units
+				       : step == STEP_ROOM ? cards[i].room
+							   : cards[i].compute;
+			int64_t wants = step == STEP_COMPUTE ? request->compute_percent
+							     : cards[i].wants;
+
+			if (cards[i].step < step || taken[i])
+				continue;
+			if (best < count && wants - have >= best_miss)
+				continue;
+			best = i;
+			best_miss = wants - have;
+			ret->answer.wanted = wants;
+			ret->answer.have = have;
+		}
+		if (best == count)
+			return;
+		taken[best] = true;
+		ret->nearness = -best_miss;
+	}
+	if (step == STEP_SIZE)
+		ret->answer.total = ret->answer.have;
+}
+
+static enum reason_code health_code(const struct inventory *inventory,
+				    const struct view_of_card *cards)
+{
+	for (size_t i = 0; i < inventory->card_count; i++)
+		if (cards[i].step == STEP_HEALTH &&
+		    inventory->cards[i].condition.health == CARD_LOST)
+			return REASON_CARD_LOST;
+	return REASON_CARD_SUSPECT;
+}
+
+static enum reason_code code_of(enum step step, const struct request *request)
+{
+	bool slice = request->kind == REQUEST_SLICE;
+	const enum reason_code codes[STEP_ALL] = {
+		[STEP_MODEL] = REASON_NO_MODEL,
+		[STEP_UUID] = REASON_NO_UUID,
+		[STEP_COUNT] = REASON_NODE_CARDS,
+		[STEP_SIZE] = REASON_CARD_MEMORY,
+		[STEP_HEALTH] = REASON_CARD_LOST,
+		[STEP_MODE] = REASON_WRONG_MODE,
+		[STEP_FOREIGN] = REASON_FOREIGN_USE,
+		[STEP_KIND] = request->kind == REQUEST_MIG ? REASON_NO_PROFILE : REASON_NOT_OFFERED,
+		[STEP_ROOM] = slice ? REASON_MEMORY_BUSY : REASON_CARDS_BUSY,
+		[STEP_COMPUTE] = REASON_COMPUTE_BUSY,
+	};
+
+	return codes[step];
+}
+
+static int64_t reaching(const struct view_of_card *cards, size_t count, enum step step)
+{
+	int64_t number = 0;
+
+	for (size_t i = 0; i < count; i++)
+		number += cards[i].step > step;
+	return number;
+}
+
+static void look_at_node(const struct naive_world *world, const struct request *request,
+			 unsigned node, struct view_of_node *ret)
+{
+	const struct inventory *inventory = &world->inventories[node];
+	struct view_of_card cards[NAIVE_CARDS_MAX];
+	size_t count = inventory->card_count;
+	enum step step = STEP_MODEL;
+
+	*ret = (struct view_of_node){ .step = STEP_MODEL };
+	for (unsigned i = 0; i < count; i++)
+		look_at(world, request, node, i, &cards[i]);
+	int64_t matching = reaching(cards, count, STEP_UUID);
+
+	if (matching == 0) /* which of the two the pool decides */
+		return;
+	step = STEP_COUNT;
+	while (step < STEP_ALL && reaching(cards, count, step) >= request->cards)
+		step++;
+	ret->step = step;
+	if (step == STEP_ALL)
+		return;
+	ret->answer.code = code_of(step, request);
+	ret->answer.wanted = request->cards;
+	ret->answer.total = step == STEP_COUNT ? matching : (int64_t)count;
+	ret->answer.have = step == STEP_COUNT ? 0 : reaching(cards, count, step);
+	ret->nearness = step == STEP_COUNT ? matching : ret->answer.have;
+	if (step == STEP_HEALTH)
+		ret->answer.code = health_code(inventory, cards);
+	if (request->kind == REQUEST_SLICE &&
+	    (step == STEP_SIZE || step == STEP_ROOM || step == STEP_COMPUTE))
+		nth_miss(cards, count, step, request, ret);
+}
+
+/* No card has both the model and the UUID. */
+static void judge_names(const struct naive_world *world, const struct request *request,
+			struct naive_answer *ret)
+{
+	bool model = false, uuid = false;
+	int64_t cards = 0;
+
+	for (size_t i = 0; i < world->node_count; i++) {
+		for (size_t j = 0; j < world->inventories[i].card_count; j++) {
+			const struct card *card = &world->inventories[i].cards[j];
+
+			cards++;
+			model = model || right_model(request, card);
+			uuid = uuid || lists(&request->uuids, card->uuid);
+		}
+	}
+	ret->wanted = request->cards;
+	ret->total = cards;
+	if (cards == 0)
+		ret->code = REASON_NODE_CARDS;
+	else if (!model)
+		ret->code = REASON_NO_MODEL;
+	else if (request->uuids.count && !uuid)
+		ret->code = REASON_NO_UUID;
+	else
+		ret->code = REASON_BAD_REQUEST;
+}
+
+/* Which refusals waiting cannot cure. */
+static bool waits(enum reason_code code)
+{
+	static const enum reason_code never[] = {
+		REASON_NO_MODEL,    REASON_NO_UUID,	REASON_NODE_CARDS,
+		REASON_CARD_MEMORY, REASON_BAD_REQUEST, REASON_NOT_OFFERED,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
+		if (never[i] == code)
+			return false;
+	return true;
+}
+
+void naive_decide(const struct naive_world *world, const struct request *request, int node,
+		  struct naive_answer *ret)
+{
+	struct view_of_node best = { .step = STEP_MODEL };
+
+	for (unsigned i = 0; i < world->node_count; i++) {
+		struct view_of_node view;
+
+		if (node >= 0 && i != (unsigned)node)
+			continue;
+		look_at_node(world, request, i, &view);
+		if (view.step > best.step ||
+		    (view.step == best.step && view.nearness > best.nearness))
+			best = view;
+		else if (view.step == best.step && view.nearness == best.nearness && node < 0 &&
+			 best.answer.code == REASON_NONE)
+			best = view;
+	}
+	*ret = best.answer;
+	if (best.step == STEP_ALL)
+		return;
+	if (best.step == STEP_MODEL)
+		judge_names(world, request, ret);
+	if (world->fault == NAIVE_HAVE_OFF_BY_ONE)
+		ret->have++;
+	ret->result = waits(ret->code) ? -EAGAIN : -ENOSPC;
+}
+
+void naive_release(struct naive_world *world)
+{
+	free(world->grants);
+	*world = (struct naive_world){ 0 };
+}
+
+const char *naive_excess(const struct naive_world *world, char *text, size_t size)
+{
+	for (unsigned i = 0; i < world->node_count; i++) {
+		for (unsigned j = 0; j < world->inventories[i].card_count; j++) {
+			struct use use = add_up(world, i, j);
+			unsigned units = gib(&world->inventories[i].cards[j]);
+
+			if (use.whole <= 1 && (use.whole == 0 || use.holders == 1) &&
+			    use.units <= units && use.compute <= 100)
+				continue;
+			reason_text(text, size,
+				    "card %u of node %u: %u holders, %u whole, %u of %u GiB, %u %%",
+				    j, i, use.holders, use.whole, use.units, units, use.compute);
+			return text;
+		}
+	}
+	return NULL;
+}
