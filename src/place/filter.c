@@ -147,6 +147,7 @@ static void rank_by_lack(const struct look *look, unsigned (*have)(const struct 
 	standing->card = order[last];
 	standing->wanted = want(request, slot);
 	standing->have = have(slot);
+	standing->total = slot->units;
 }
 
 /* The card that a sentence names when PASSED of the cards before are too few. */
@@ -176,11 +177,11 @@ static void stop_at(const struct look *look, enum depth depth, uint64_t passed,
 		return;
 	if (depth == DEPTH_SIZE) {
 		rank_by_lack(look, have_units, want_units, standing);
-		standing->total = standing->have;
 	} else if (depth == DEPTH_FREE) {
 		rank_by_lack(look, slot_free_units, want_units, standing);
 	} else if (depth == DEPTH_COMPUTE) {
 		rank_by_lack(look, slot_free_compute, want_compute, standing);
+		standing->total = COMPUTE_WHOLE;
 	}
 }
 

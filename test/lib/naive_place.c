@@ -113,10 +113,19 @@ static bool is_foreign(const struct card *card)
 }
 
 struct view_of_card {
-	enum step step;		   /* the first that it fails */
-	int64_t units, wants;	   /* of memory */
-	int64_t room, compute;	   /* free */
+	enum step step;        /* the first that it fails */
+	int64_t units, wants;  /* of memory */
+	int64_t room, compute; /* free */
 };
+
+static enum step first_failed(const bool *passed)
+{
+	enum step step = STEP_MODEL;
+
+	while (step < STEP_ALL && passed[step])
+		step++;
+	return step;
+}
 
 static void look_at(const struct naive_world *world, const struct request *request, unsigned node,
 		    unsigned position, struct view_of_card *ret)
@@ -132,25 +141,22 @@ static void look_at(const struct naive_world *world, const struct request *reque
 	ret->room = use.whole ? 0 : ret->units - use.units;
 	ret->compute = use.whole ? 0 : 100 - (int64_t)use.compute;
 	if (slice)
-		free = fault == NAIVE_MEMORY_OFF_BY_ONE ? ret->room > ret->wants
-							: ret->room >= ret->wants;
+		free = ret->room >= ret->wants + (fault == NAIVE_MEMORY_OFF_BY_ONE ? 1 : 0);
 	int64_t cap = request->compute_percent + (fault == NAIVE_COMPUTE_OFF_BY_ONE ? 1 : 0);
 	const bool passed[STEP_ALL] = {
 		[STEP_MODEL] = right_model(request, card),
 		[STEP_UUID] = right_uuid(request, card),
 		[STEP_COUNT] = true,
 		[STEP_SIZE] = !slice || ret->units >= ret->wants,
-		[STEP_HEALTH] = card->condition.health == CARD_HEALTHY ||
-				fault == NAIVE_HEALTH_IGNORED,
+		[STEP_HEALTH] =
+			card->condition.health == CARD_HEALTHY || fault == NAIVE_HEALTH_IGNORED,
 		[STEP_MODE] = right_mode(request, card) || fault == NAIVE_MODE_IGNORED,
 		[STEP_FOREIGN] = !is_foreign(card) || fault == NAIVE_FOREIGN_IGNORED,
 		[STEP_KIND] = slice || request->kind == REQUEST_WHOLE,
 		[STEP_ROOM] = free,
 		[STEP_COMPUTE] = !slice || ret->compute >= cap,
 	};
-	ret->step = STEP_MODEL;
-	while (ret->step < STEP_ALL && passed[ret->step])
-		ret->step++;
+	ret->step = first_failed(passed);
 }
 
 struct view_of_node {
@@ -170,11 +176,11 @@ static void nth_miss(const struct view_of_card *cards, size_t count, enum step s
 		int64_t best_miss = 0;
 
 		for (size_t i = 0; i < count; i++) {
-			int64_t have = step == STEP_SIZE ? cards[i].units
+			int64_t have = step == STEP_SIZE   ? cards[i].units
 				       : step == STEP_ROOM ? cards[i].room
 							   : cards[i].compute;
-			int64_t wants = step == STEP_COMPUTE ? request->compute_percent
-							     : cards[i].wants;
+			int64_t wants =
+				step == STEP_COMPUTE ? request->compute_percent : cards[i].wants;
 
 			if (cards[i].step < step || taken[i])
 				continue;
@@ -184,14 +190,13 @@ static void nth_miss(const struct view_of_card *cards, size_t count, enum step s
 			best_miss = wants - have;
 			ret->answer.wanted = wants;
 			ret->answer.have = have;
+			ret->answer.total = step == STEP_COMPUTE ? 100 : cards[i].units;
 		}
 		if (best == count)
 			return;
 		taken[best] = true;
 		ret->nearness = -best_miss;
 	}
-	if (step == STEP_SIZE)
-		ret->answer.total = ret->answer.have;
 }
 
 static enum reason_code health_code(const struct inventory *inventory,
@@ -297,7 +302,7 @@ static void judge_names(const struct naive_world *world, const struct request *r
 static bool waits(enum reason_code code)
 {
 	static const enum reason_code never[] = {
-		REASON_NO_MODEL,    REASON_NO_UUID,	REASON_NODE_CARDS,
+		REASON_NO_MODEL,    REASON_NO_UUID,     REASON_NODE_CARDS,
 		REASON_CARD_MEMORY, REASON_BAD_REQUEST, REASON_NOT_OFFERED,
 	};
 

@@ -30,7 +30,7 @@ enum naive_fault {
 	NAIVE_FOREIGN_IGNORED,
 	NAIVE_HEALTH_IGNORED,
 	NAIVE_MODE_IGNORED,
-	NAIVE_HAVE_OFF_BY_ONE, /* only the number in the reason is wrong */
+	NAIVE_HAVE_OFF_BY_ONE,  /* only the number in the reason is wrong */
 	NAIVE_SLICES_FORGOTTEN, /* a card with slices counts as free for a whole holder */
 	NAIVE_FAULT_MAX,
 };

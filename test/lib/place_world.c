@@ -52,8 +52,8 @@ void world_link(struct inventory *inventory, enum world_links links)
 		for (unsigned b = 0; b < count; b++) {
 			if (a == b)
 				continue;
-			struct card_link *link = must(VEC_ADD(&card->links, &card->link_count,
-							      &card->link_capacity));
+			struct card_link *link = must(
+				VEC_ADD(&card->links, &card->link_count, &card->link_capacity));
 
 			link->peer = b;
 			link->kind = kind_between(links, a, b, count);
@@ -64,9 +64,10 @@ void world_link(struct inventory *inventory, enum world_links links)
 
 void world_add_process(struct card *card, bool granted, uint64_t mib)
 {
-	struct card_process *process = must(VEC_ADD(&card->processes, &card->process_count,
-						    &card->process_capacity));
+	struct card_process *process =
+		must(VEC_ADD(&card->processes, &card->process_count, &card->process_capacity));
 
-	*process = (struct card_process){ .pid = 4711, .uid = 1000, .used_mib = mib,
-					  .granted = granted, .name = "python3" };
+	*process = (struct card_process){
+		.pid = 4711, .uid = 1000, .used_mib = mib, .granted = granted, .name = "python3"
+	};
 }

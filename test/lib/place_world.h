@@ -8,8 +8,8 @@
 /* How the cards of a node hang together. */
 enum world_links {
 	WORLD_NO_LINKS,
-	WORLD_ALL,   /* an NVSwitch: each card with each other */
-	WORLD_PAIRS, /* NVLink bridges: 0-1, 2-3, ...; PCIe between the pairs */
+	WORLD_ALL,    /* an NVSwitch: each card with each other */
+	WORLD_PAIRS,  /* NVLink bridges: 0-1, 2-3, ...; PCIe between the pairs */
 	WORLD_HALVES, /* NVLink inside each half, the CPUs between */
 	WORLD_LINKS_MAX,
 };
