@@ -179,7 +179,7 @@ static int read_total(struct translation *translation, uint64_t *ret_mib)
 int dialect_build_native(struct translation *translation)
 {
 	struct request *request = &translation->request;
-	uint64_t mib;
+	uint64_t mib = 0;
 
 	request->kind = REQUEST_SLICE;
 	request->cards = 1;
