@@ -89,6 +89,9 @@ enum reason_link {
 	  "{object} requests {have} and limits {wanted} of {detail}. Make them the same number.")  \
 	M(REASON_BAD_REQUEST, "bad_request", SCHEDULER, 1, "request not understood",               \
 	  "{object}: {detail}. Correct the Pod.")                                                  \
+	M(REASON_NO_RESOURCE, "no_resource", SCHEDULER, 1, "resource that no node offers",         \
+	  "{object} wants {detail}, which {node} does not offer. Remove it from the Pod, or run "  \
+	  "the Pod where it is offered.")                                                          \
 	M(REASON_BAD_ROOT, "bad_root", INJECTION, 1, "image root is not safe",                     \
 	  "{object} has an image root in which {detail}. Use an image with real /dev, /proc and "  \
 	  "/sys directories.")                                                                     \
