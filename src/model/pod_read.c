@@ -354,7 +354,7 @@ static int refuse_name(struct pod_reader *reader, struct json_object *where, con
 static int refuse_length(struct pod_reader *reader, struct json_object *where, const char *path,
 			 const char *name, unsigned maximum)
 {
-	pod_kubernetes(reader, "%s: Invalid value: \"%s\": must be no more than %u characters",
+	pod_kubernetes(reader, "%s: Invalid value: \"%.600s\": must be no more than %u characters",
 		       path, name, maximum);
 	return pod_refuse(reader, where, "%s has %zu characters, and at most %u are possible", path,
 			  strlen(name), maximum);
