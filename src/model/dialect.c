@@ -114,7 +114,7 @@ static const struct dialect_key *annotation_of_any(const char *name)
 static void add_position(struct strbuf *text, const struct translation *translation)
 {
 	const struct dialect_input *input = translation->input;
-	unsigned line = input->limits ? yaml_line(input->limits) : 0;
+	unsigned line = yaml_line(input->limits ? input->limits : input->requests);
 
 	if (input->source && line)
 		strbuf_addf(text, "%s:%u: ", input->source, line);

@@ -351,31 +351,37 @@ static int refuse_name(struct pod_reader *reader, struct json_object *where, con
 			  path, name, strcmp(rule, LABEL_RULE) == 0 ? "" : " and '.'");
 }
 
-static int refuse_length(struct pod_reader *reader, struct json_object *where, const char *path,
-			 const char *name, unsigned maximum)
+static int check_length(struct pod_reader *reader, struct json_object *where, const char *path,
+			const char *name, size_t maximum)
 {
-	pod_kubernetes(reader, "%s: Invalid value: \"%.600s\": must be no more than %u characters",
+	size_t length = 0;
+
+	while (name[length])
+		length++;
+	if (length <= maximum)
+		return 0;
+	pod_kubernetes(reader, "%s: Invalid value: \"%s\": must be no more than %zu characters",
 		       path, name, maximum);
-	return pod_refuse(reader, where, "%s has %zu characters, and at most %u are possible", path,
-			  strlen(name), maximum);
+	return pod_refuse(reader, where, "%s has %zu characters, and at most %zu are possible",
+			  path, length, maximum);
 }
 
 int pod_check_label(struct pod_reader *reader, struct json_object *where, const char *path,
 		    const char *name)
 {
-	if (strlen(name) > 63)
-		return refuse_length(reader, where, path, name, 63);
-	if (!is_label(name, strlen(name)))
-		return refuse_name(reader, where, path, name, LABEL_RULE);
-	return 0;
+	int r = check_length(reader, where, path, name, 63);
+
+	if (r == 0 && !is_label(name, strlen(name)))
+		r = refuse_name(reader, where, path, name, LABEL_RULE);
+	return r;
 }
 
 int pod_check_subdomain(struct pod_reader *reader, struct json_object *where, const char *path,
 			const char *name)
 {
-	if (strlen(name) > 253)
-		return refuse_length(reader, where, path, name, 253);
-	if (!is_subdomain(name))
-		return refuse_name(reader, where, path, name, SUBDOMAIN_RULE);
-	return 0;
+	int r = check_length(reader, where, path, name, 253);
+
+	if (r == 0 && !is_subdomain(name))
+		r = refuse_name(reader, where, path, name, SUBDOMAIN_RULE);
+	return r;
 }
