@@ -296,28 +296,36 @@ static int parse_layout(struct tree *tree, const char *layout)
 	return -1;
 }
 
-int names_run(int argc, char **argv)
+/* 0 when all is there, else -1 with the reason said. */
+static int parse_options(struct tree *tree, int argc, char **argv)
 {
 	static const struct option options[] = { { "version", required_argument, NULL, 'v' },
 						 { "layout", required_argument, NULL, 'l' },
 						 { "root", required_argument, NULL, 'r' },
 						 { NULL, 0, NULL, 0 } };
-	struct tree tree = { .root = -1, .layout = NAMES_LAYOUT_COUNT };
-	int option, status;
+	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if ((option == 'v' && parse_version(&tree, optarg) < 0) ||
-		    (option == 'l' && parse_layout(&tree, optarg) < 0) || option == '?')
-			return 2;
 		if (option == 'r')
-			tree.root_name = optarg;
+			tree->root_name = optarg;
+		else if (option == '?' || (option == 'v' && parse_version(tree, optarg) < 0) ||
+			 (option == 'l' && parse_layout(tree, optarg) < 0))
+			return -1;
 	}
-	if (!tree.version || tree.layout == NAMES_LAYOUT_COUNT || !tree.root_name ||
-	    optind < argc) {
-		fputs("usage: names --version 535.261.03 --layout debian|rhel --root DIR\n",
-		      stderr);
+	if (tree->version && tree->layout != NAMES_LAYOUT_COUNT && tree->root_name &&
+	    optind == argc)
+		return 0;
+	fputs("usage: names --version 535.261.03 --layout debian|rhel --root DIR\n", stderr);
+	return -1;
+}
+
+int names_run(int argc, char **argv)
+{
+	struct tree tree = { .root = -1, .layout = NAMES_LAYOUT_COUNT };
+	int status;
+
+	if (parse_options(&tree, argc, argv) < 0)
 		return 2;
-	}
 	if (mkdir(tree.root_name, 0755) < 0 && errno != EEXIST) {
 		fprintf(stderr, "names: %s: %s\n", tree.root_name, strerror(errno));
 		return 1;
