@@ -141,7 +141,7 @@ struct sim_card_state {
 	uint32_t power_mw;
 	uint32_t utilization; /* percent */
 	uint32_t clock_graphics_mhz, clock_memory_mhz;
-	uint32_t process_count;
+	uint32_t padding;
 };
 
 struct sim_process {

@@ -549,6 +549,8 @@ enum nvml_return nvmlDeviceGetCpuAffinity(struct nvmlDevice_st *device, unsigned
 enum nvml_return nvmlDeviceGetCpuAffinityWithinScope(struct nvmlDevice_st *device,
 						     unsigned int cpuSetSize, unsigned long *cpuSet,
 						     unsigned int scope);
+enum nvml_return nvmlDeviceSetCpuAffinity(struct nvmlDevice_st *device);
+enum nvml_return nvmlDeviceClearCpuAffinity(struct nvmlDevice_st *device);
 enum nvml_return nvmlDeviceGetMemoryAffinity(struct nvmlDevice_st *device, unsigned int nodeSetSize,
 					     unsigned long *nodeSet, unsigned int scope);
 enum nvml_return nvmlDeviceGetNumaNodeId(struct nvmlDevice_st *device, unsigned int *node);

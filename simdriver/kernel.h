@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The simulated kernel module without its socket: who holds what of which card, and which faults
+ * there are. One thread. A client is freed, and its memory with it, only by kernel_client_end.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "profile.h"
+#include "protocol.h"
+
+#define KERNEL_ALLOCATIONS_MAX (1u << 17) /* of one client */
+
+struct kernel_card {
+	uint64_t used_bytes;
+	uint32_t contexts;
+	bool lost, hung, full;
+};
+
+struct kernel_allocation {
+	uint64_t bytes; /* 0: free slot */
+	uint32_t position;
+	uint32_t kind;
+};
+
+struct kernel_client {
+	struct kernel_client *next, *previous;
+	void *owner; /* of the owner of the kernel */
+	pid_t pid;
+	bool greeted;        /* said hello and was let in */
+	bool control;        /* came by the control socket */
+	bool ended;          /* its process has closed; memory is held until free_at */
+	int64_t free_at;     /* milliseconds of the monotonic clock */
+	uint64_t subscribed; /* bits 1 << minor */
+	struct kernel_allocation *allocations;
+	uint32_t allocation_count; /* slots, in use or not */
+	uint32_t free_slot;        /* where a free one may be */
+	uint64_t card_bytes[SIM_CARDS_MAX];
+	uint32_t card_contexts[SIM_CARDS_MAX];
+	uint32_t card_allocations[SIM_CARDS_MAX];
+};
+
+struct kernel {
+	const struct profile *profile;
+	struct kernel_card cards[SIM_CARDS_MAX]; /* by position in the profile */
+	struct sim_card_info info[SIM_CARDS_MAX];
+	struct sim_driver driver;
+	bool missing, hung;
+	uint32_t delay_ms;
+	bool stopping;
+	struct kernel_client *clients;
+	/* Set by the owner: brings an event to a client that subscribed. */
+	void (*notify)(struct kernel_client *client, const struct sim_event *event);
+};
+
+enum kernel_verdict {
+	KERNEL_REPLY,
+	KERNEL_HOLD, /* the driver hangs: ask again with the same request after a fault changed */
+};
+
+void kernel_init(struct kernel *kernel, const struct profile *profile);
+
+/* NULL when memory is short. */
+struct kernel_client *kernel_client_begin(struct kernel *kernel, pid_t pid, bool control);
+
+/* The last copy of the connection has been closed. Frees at once, or after the delay set. */
+void kernel_client_end(struct kernel *kernel, struct kernel_client *client, int64_t now_ms);
+
+/* Frees the clients whose delay is over; the next time to call it, or -1 for none. */
+int64_t kernel_expire(struct kernel *kernel, int64_t now_ms);
+
+/* Frees everything. */
+void kernel_release(struct kernel *kernel);
+
+/* Any bytes may be in the request. *reply is complete for KERNEL_REPLY. */
+enum kernel_verdict kernel_handle(struct kernel *kernel, struct kernel_client *client,
+				  const struct sim_request *request, struct sim_reply *reply);

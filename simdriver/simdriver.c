@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tool: builds a driver root, starts and stops its kernel module, commands faults. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <fcntl.h>
+
+#include "client.h"
+#include "root.h"
+#include "tree.h"
+
+#define EXIT_USAGE 2
+
+struct options {
+	const char *root, *profile, *card, *version;
+	uint64_t xid, delay_ms;
+	bool has_delay, remove;
+	const char *word; /* the kind of fault */
+	char full_root[TREE_PATH_MAX];
+};
+
+static const char help[] =
+	"usage: simdriver start  --root DIR --profile NAME [--delay-free MS]\n"
+	"       simdriver stop   --root DIR [--remove]\n"
+	"       simdriver status --root DIR\n"
+	"       simdriver fault  --root DIR FAULT [--card INDEX|UUID] [--version V] [--xid N]\n"
+	"                        [--delay-free MS]\n"
+	"       simdriver profiles\n"
+	"\n"
+	"Makes a driver root: a folder with the libraries, programs, device nodes, /proc and /sys\n"
+	"files of an NVIDIA driver, and starts the simulated nvidia-persistenced, which owns the\n"
+	"memory of the cards. Needs root (device nodes). Programs find the daemon at\n"
+	"" SIM_SOCKET ", so one mount namespace can have one driver.\n"
+	"\n"
+	"  start     build DIR (empty, absent, or made by simdriver) and start its daemon\n"
+	"  stop      end the daemon; --remove also removes what was made\n"
+	"  status    what runs, each card's memory and faults\n"
+	"  fault     lost      the card falls off the bus (all cards without --card); XID 79\n"
+	"            hang      calls block: of one card, or of the whole driver\n"
+	"            full      allocations of the card fail, whatever it reports as free\n"
+	"            xid       report the XID of --xid, nothing else\n"
+	"            missing   the kernel module is unloaded\n"
+	"            mismatch  the module has another version (--version, or an older one)\n"
+	"            delay     memory of an ended process is free only after --delay-free MS\n"
+	"            recover   all well again: one card, or everything\n"
+	"  profiles  what machines there are\n"
+	"\n"
+	"exit status: 0 done, 1 failed, 2 wrong usage\n";
+
+static int usage(const char *before, const char *word, const char *after)
+{
+	fprintf(stderr, "simdriver: %s%s%s; see simdriver --help\n", before, word, after);
+	return EXIT_USAGE;
+}
+
+static bool parse_number(const char *text, uint64_t highest, uint64_t *ret)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value > highest)
+		return false;
+	*ret = value;
+	return true;
+}
+
+static int make_absolute(struct options *options)
+{
+	char folder[TREE_PATH_MAX];
+
+	if (options->root[0] == '/')
+		snprintf(options->full_root, sizeof(options->full_root), "%s", options->root);
+	else if (getcwd(folder, sizeof(folder)) == NULL ||
+		 (size_t)snprintf(options->full_root, sizeof(options->full_root), "%s/%s", folder,
+				  options->root) >= sizeof(options->full_root))
+		return tree_fail("the path of %s is too long", options->root);
+	for (size_t n = strlen(options->full_root); n > 1 && options->full_root[n - 1] == '/'; n--)
+		options->full_root[n - 1] = '\0';
+	if (strcmp(options->full_root, "/") == 0)
+		return tree_fail("/ cannot be the driver root");
+	options->root = options->full_root;
+	return 0;
+}
+
+static int start_daemon(const struct options *options, pid_t *ret)
+{
+	char program[TREE_PATH_MAX], log[TREE_PATH_MAX], number[16], byte;
+	int ready[2], status;
+	pid_t pid;
+
+	if (tree_path(options->root, "usr/bin/nvidia-persistenced", program) != 0 ||
+	    tree_path(options->root, ROOT_MARK "/log", log) != 0)
+		return -1;
+	if (pipe(ready) != 0)
+		return tree_fail("cannot make a pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDONLY), out;
+
+		out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+		if (null < 0 || out < 0 || setsid() < 0 || chdir("/") != 0)
+			_exit(127);
+		dup2(null, 0);
+		dup2(out, 1);
+		close(ready[0]);
+		/* Errors before it is ready go to the caller's stderr, later ones to the log. */
+		snprintf(number, sizeof(number), "%d", ready[1]);
+		execl(program, "nvidia-persistenced", "--root", options->root, "--profile",
+		      options->profile, "--log", log, "--ready-fd", number, (char *)NULL);
+		_exit(127);
+	}
+	close(ready[1]);
+	if (pid < 0) {
+		close(ready[0]);
+		return tree_fail("cannot start %s: %s", program, strerror(errno));
+	}
+	status = (int)read(ready[0], &byte, 1);
+	close(ready[0]);
+	*ret = pid;
+	if (status == 1)
+		return 0;
+	waitpid(pid, &status, 0);
+	return tree_fail("%s did not start (exit status %d)", program,
+			 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+static void print_card(const struct sim_card_info *info, unsigned index)
+{
+	printf("  %u  %-22s %s  0000:%02x:00.0  /dev/nvidia%u  %llu MiB  NUMA %u\n", index,
+	       info->name, info->uuid, info->pci.bus, info->minor,
+	       (unsigned long long)(info->memory_bytes >> 20), info->numa);
+}
+
+static int send_control(const struct options *options, const struct sim_request *request,
+			struct sim_reply *reply)
+{
+	struct client client = CLIENT_INIT;
+	enum sim_status status = client_open_control(&client, options->root);
+
+	if (status != SIM_OK)
+		return tree_fail("no driver runs for %s; start it with simdriver start",
+				 options->root);
+	status = client_request(&client, request, reply);
+	client_close(&client);
+	return (int)status;
+}
+
+/* The path of the folder that this program is in. */
+static int find_artefacts(char ret[TREE_PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", ret, TREE_PATH_MAX - 1);
+	char *slash;
+
+	if (length <= 0)
+		return tree_fail("cannot read /proc/self/exe: %s", strerror(errno));
+	ret[length] = '\0';
+	slash = strrchr(ret, '/');
+	if (slash != NULL)
+		*slash = '\0';
+	return 0;
+}
+
+static int command_start(struct options *options)
+{
+	struct client client = CLIENT_INIT;
+	const struct profile *profile;
+	char artefacts[TREE_PATH_MAX];
+	pid_t pid;
+
+	if (options->profile == NULL)
+		return usage("start needs --profile", "", "");
+	profile = profile_find(options->profile);
+	if (profile == NULL)
+		return usage("there is no profile ", options->profile,
+			     " (simdriver profiles lists them)");
+	if (client_open_control(&client, options->root) == SIM_OK) {
+		client_close(&client);
+		tree_fail("a driver runs already for %s; stop it first", options->root);
+		return 1;
+	}
+	if (find_artefacts(artefacts) != 0 || root_build(options->root, profile, artefacts) != 0 ||
+	    start_daemon(options, &pid) != 0)
+		return 1;
+	if (options->has_delay) {
+		const struct sim_request request = { .operation = SIM_FAULT,
+						     .card = SIM_ALL_CARDS,
+						     .kind = SIM_FAULT_DELAY,
+						     .value = options->delay_ms };
+		struct sim_reply reply;
+
+		if (send_control(options, &request, &reply) != SIM_OK)
+			return 1;
+	}
+	printf("driver root %s: %s\ndriver %s, CUDA %u.%u, nvidia-persistenced %d at %s\n",
+	       options->root, profile->title, profile->driver_version, profile->cuda_version / 1000,
+	       profile->cuda_version % 1000 / 10, (int)pid, SIM_SOCKET);
+	for (uint32_t i = 0; i < profile->card_count; i++) {
+		struct sim_card_info info;
+
+		profile_card_info(profile, i, &info);
+		print_card(&info, i);
+	}
+	return 0;
+}
+
+static int command_stop(struct options *options)
+{
+	const struct sim_request request = { .operation = SIM_SHUTDOWN };
+	struct client client = CLIENT_INIT;
+	struct sim_reply reply;
+	char byte;
+
+	if (root_profile(options->root) == NULL)
+		return 1;
+	if (client_open_control(&client, options->root) == SIM_OK) {
+		client_request(&client, &request, &reply);
+		/* The end of the connection is the end of the daemon. */
+		while (read(client.socket, &byte, 1) > 0)
+			;
+		client_close(&client);
+	} else if (!options->remove) {
+		tree_fail("no driver runs for %s", options->root);
+		return 1;
+	}
+	return options->remove && root_remove(options->root) != 0;
+}
+
+static int status_card(const struct options *options, uint32_t index, uint32_t minor)
+{
+	struct sim_request request = { .operation = SIM_CARD_INFO, .card = minor };
+	struct sim_reply info, state;
+	const char *word = "well";
+
+	if (send_control(options, &request, &info) != SIM_OK)
+		return -1;
+	request.operation = SIM_CARD_STATE;
+	switch (send_control(options, &request, &state)) {
+	case SIM_OK:
+		break;
+	case SIM_CARD_LOST:
+		word = "lost";
+		break;
+	case SIM_NO_MEMORY:
+		word = "full";
+		break;
+	case SIM_TIMEOUT:
+		word = "hangs";
+		break;
+	default:
+		return -1;
+	}
+	print_card(&info.info, index);
+	printf("       %llu MiB used, %llu MiB free, %s\n",
+	       (unsigned long long)(state.state.used_bytes >> 20),
+	       (unsigned long long)(state.state.free_bytes >> 20), word);
+	return 0;
+}
+
+static int command_status(struct options *options)
+{
+	const struct sim_request request = { .operation = SIM_HELLO };
+	const struct profile *profile = root_profile(options->root);
+	struct sim_reply reply;
+
+	if (profile == NULL || send_control(options, &request, &reply) != SIM_OK)
+		return 1;
+	printf("driver root %s: %s\nmodule %s, driver libraries %s\n", options->root,
+	       profile->title, reply.driver.version, profile->driver_version);
+	for (uint32_t i = 0; i < reply.driver.card_count && i < SIM_CARDS_MAX; i++) {
+		if (status_card(options, i, reply.driver.minors[i]) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* How to add a fault: a row, the number in protocol.h, its case in kernel.c, a line of the help. */
+static const struct {
+	const char *word;
+	enum sim_fault fault;
+	bool card, driver; /* can be of one card; of the whole driver, or of all cards */
+} faults[] = {
+	{ "recover", SIM_FAULT_RECOVER, true, true },
+	{ "lost", SIM_FAULT_LOST, true, true },
+	{ "hang", SIM_FAULT_HANG, true, true },
+	{ "full", SIM_FAULT_FULL, true, true },
+	{ "xid", SIM_FAULT_XID, true, true },
+	{ "missing", SIM_FAULT_MISSING, false, true },
+	{ "mismatch", SIM_FAULT_MISMATCH, false, true },
+	{ "delay", SIM_FAULT_DELAY, false, true },
+};
+
+#define FAULT_COUNT (sizeof(faults) / sizeof(faults[0]))
+
+static int find_card(const char *word, const struct profile *profile, uint32_t *ret)
+{
+	uint64_t index;
+
+	for (uint32_t i = 0; i < profile->card_count; i++) {
+		struct sim_card_info info;
+
+		profile_card_info(profile, i, &info);
+		if (strcmp(word, info.uuid) == 0) {
+			*ret = info.minor;
+			return 0;
+		}
+	}
+	if (parse_number(word, profile->card_count - 1, &index)) {
+		*ret = profile->cards[index].minor;
+		return 0;
+	}
+	return tree_fail("there is no card %s; indices go from 0 to %u, or give a UUID", word,
+			 profile->card_count - 1);
+}
+
+static int apply_fault(struct options *options, const struct profile *profile,
+		       struct sim_request *request)
+{
+	const char *version = profile->driver_version;
+	struct sim_reply reply;
+
+	if (request->kind == SIM_FAULT_MISMATCH) {
+		version = options->version != NULL ? options->version : profile->older_version;
+		snprintf(request->text, sizeof(request->text), "%s", version);
+	}
+	if (request->kind == SIM_FAULT_DELAY)
+		request->value = options->delay_ms;
+	if (request->kind == SIM_FAULT_XID)
+		request->value = options->xid;
+	if (send_control(options, request, &reply) != SIM_OK)
+		return tree_fail("the driver of %s did not take the fault", options->root);
+	if (request->kind == SIM_FAULT_MISSING)
+		return root_set_module(options->root, profile, NULL);
+	if (request->kind == SIM_FAULT_MISMATCH ||
+	    (request->kind == SIM_FAULT_RECOVER && request->card == SIM_ALL_CARDS))
+		return root_set_module(options->root, profile, version);
+	return 0;
+}
+
+static int command_fault(struct options *options)
+{
+	struct sim_request request = { .operation = SIM_FAULT, .card = SIM_ALL_CARDS };
+	const struct profile *profile;
+	size_t i = 0;
+
+	if (options->word == NULL)
+		return usage("which fault", "", "?");
+	while (i < FAULT_COUNT && strcmp(faults[i].word, options->word) != 0)
+		i++;
+	if (i == FAULT_COUNT)
+		return usage("there is no fault ", options->word, "");
+	if (options->card != NULL && !faults[i].card)
+		return usage("", options->word, " is of the driver, not of one --card");
+	if (faults[i].fault == SIM_FAULT_DELAY && !options->has_delay)
+		return usage("", options->word, " needs --delay-free MS");
+	if (faults[i].fault == SIM_FAULT_XID && options->xid == 0)
+		return usage("", options->word, " needs --xid N");
+	profile = root_profile(options->root);
+	if (profile == NULL ||
+	    (options->card != NULL && find_card(options->card, profile, &request.card) != 0))
+		return 1;
+	request.kind = faults[i].fault;
+	umask(0);
+	return apply_fault(options, profile, &request) != 0;
+}
+
+static int command_profiles(struct options *options)
+{
+	(void)options;
+	for (size_t i = 0; i < profile_count; i++)
+		printf("%-8s  driver %-12s CUDA %u.%u  %s\n", profiles[i].name,
+		       profiles[i].driver_version, profiles[i].cuda_version / 1000,
+		       profiles[i].cuda_version % 1000 / 10, profiles[i].title);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct options *options);
+	bool needs_root;
+} commands[] = {
+	{ "start", command_start, true },        { "stop", command_stop, true },
+	{ "status", command_status, true },      { "fault", command_fault, true },
+	{ "profiles", command_profiles, false },
+};
+
+static int read_options(int argc, char **argv, struct options *options)
+{
+	static const struct option names[] = { { "root", required_argument, NULL, 'r' },
+					       { "profile", required_argument, NULL, 'p' },
+					       { "card", required_argument, NULL, 'c' },
+					       { "version", required_argument, NULL, 'v' },
+					       { "xid", required_argument, NULL, 'x' },
+					       { "delay-free", required_argument, NULL, 'd' },
+					       { "remove", no_argument, NULL, 'm' },
+					       { "help", no_argument, NULL, 'h' },
+					       { NULL, 0, NULL, 0 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			exit(0);
+		} else if (c == 'r') {
+			options->root = optarg;
+		} else if (c == 'p') {
+			options->profile = optarg;
+		} else if (c == 'c') {
+			options->card = optarg;
+		} else if (c == 'v') {
+			options->version = optarg;
+		} else if (c == 'm') {
+			options->remove = true;
+		} else if (c == 'd' && parse_number(optarg, 60000, &options->delay_ms)) {
+			options->has_delay = true;
+		} else if (c != 'x' || !parse_number(optarg, UINT32_MAX, &options->xid)) {
+			return c == '?' ? usage("wrong option", "", "")
+					: usage("", optarg, " is no number that fits here");
+		}
+	}
+	if (options->version != NULL && strlen(options->version) > 31)
+		return usage("the version ", options->version, " is longer than 31 characters");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	const char *name;
+	int result = read_options(argc, argv, &options);
+
+	if (result != 0)
+		return result;
+	if (optind == argc)
+		return usage("which command", "", "?");
+	name = argv[optind++];
+	if (optind < argc)
+		options.word = argv[optind++];
+	if (optind < argc)
+		return usage("", argv[optind], " is one word too many");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, name) != 0)
+			continue;
+		if (options.word != NULL && commands[i].run != command_fault)
+			return usage("", options.word, " is one word too many");
+		if (commands[i].needs_root && options.root == NULL)
+			return usage("", name, " needs --root DIR");
+		if (commands[i].needs_root && make_absolute(&options) != 0)
+			return 1;
+		return commands[i].run(&options);
+	}
+	return usage("there is no command ", name, "");
+}
