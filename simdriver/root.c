@@ -114,6 +114,37 @@ static int build_card_proc(const char *root, const struct profile *profile, uint
 			 version);
 }
 
+/* A file of the driver; %s in path and text is a version, once. */
+struct file_row {
+	const char *path, *text;
+};
+
+/* Puts the version for the one %s that a template may have. */
+static void fill_template(char *ret, size_t size, const char *template, const char *version)
+{
+	const char *mark = strstr(template, "%s");
+
+	if (mark == NULL)
+		snprintf(ret, size, "%s", template);
+	else
+		snprintf(ret, size, "%.*s%s%s", (int)(mark - template), template, version,
+			 mark + 2);
+}
+
+static int build_files(const char *root, const struct file_row *rows, size_t count,
+		       const char *version)
+{
+	char path[256], text[2048];
+
+	for (size_t i = 0; i < count; i++) {
+		fill_template(path, sizeof(path), rows[i].path, version);
+		fill_template(text, sizeof(text), rows[i].text, version);
+		if (tree_text(root, path, "%s", text) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static const char params[] =
 	"ResmanDebugLevel: 4294967295\nRmLogonRC: 1\nModifyDeviceFiles: 1\nDeviceFileUID: 0\n"
 	"DeviceFileGID: 0\nDeviceFileMode: 438\nInitializeSystemMemoryAllocations: 1\n"
@@ -157,6 +188,23 @@ static int build_mig_minors(const char *root)
 	return result;
 }
 
+/* How to add a file of the module: a row; %s is the module's version. */
+static const struct file_row module_files[] = {
+	{ "proc/driver/nvidia/version",
+	  "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  Thu Jan  1 00:00:00 UTC 1970\n"
+	  "GCC version:  simulated\n" },
+	{ "proc/driver/nvidia/params", params },
+	{ "proc/driver/nvidia/registry", "Binary: \"\"\n" },
+	{ "proc/driver/nvidia/capabilities/mig/config",
+	  "DeviceFileMinor: 1\nDeviceFileMode: 256\nDeviceFileModify: 1\n" },
+	{ "proc/driver/nvidia/capabilities/mig/monitor",
+	  "DeviceFileMinor: 2\nDeviceFileMode: 292\nDeviceFileModify: 1\n" },
+	{ "sys/module/nvidia/version", "%s\n" },
+	{ "sys/module/nvidia/initstate", "live\n" },
+	{ "sys/module/nvidia_modeset/initstate", "live\n" },
+	{ "sys/module/nvidia_uvm/initstate", "live\n" },
+};
+
 int root_set_module(const char *root, const struct profile *profile, const char *version)
 {
 	if (tree_remove(root, "proc/driver") != 0 || tree_remove(root, "sys/module") != 0)
@@ -167,23 +215,10 @@ int root_set_module(const char *root, const struct profile *profile, const char 
 		if (build_card_proc(root, profile, i, version) != 0)
 			return -1;
 	}
-	if (tree_text(root, "proc/driver/nvidia/version",
-		      "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  Thu Jan  1 00:00:00 UTC "
-		      "1970\nGCC version:  simulated\n",
-		      version) != 0 ||
-	    tree_text(root, "proc/driver/nvidia/params", "%s", params) != 0 ||
-	    tree_text(root, "proc/driver/nvidia/registry", "Binary: \"\"\n") != 0 ||
-	    tree_text(root, "proc/driver/nvidia/capabilities/mig/config",
-		      "DeviceFileMinor: 1\nDeviceFileMode: 256\nDeviceFileModify: 1\n") != 0 ||
-	    tree_text(root, "proc/driver/nvidia/capabilities/mig/monitor",
-		      "DeviceFileMinor: 2\nDeviceFileMode: 292\nDeviceFileModify: 1\n") != 0 ||
-	    build_mig_minors(root) != 0)
+	if (build_mig_minors(root) != 0)
 		return -1;
-	if (tree_text(root, "sys/module/nvidia/version", "%s\n", version) != 0 ||
-	    tree_text(root, "sys/module/nvidia/initstate", "live\n") != 0 ||
-	    tree_text(root, "sys/module/nvidia_modeset/initstate", "live\n") != 0)
-		return -1;
-	return tree_text(root, "sys/module/nvidia_uvm/initstate", "live\n");
+	return build_files(root, module_files, sizeof(module_files) / sizeof(module_files[0]),
+			   version);
 }
 
 /* sysfs forms of numbers: Documentation/ABI/testing/sysfs-bus-pci of the kernel. */
@@ -241,9 +276,7 @@ static int build_pci(const char *root, const struct profile *profile, uint32_t p
  * How to add a file of the driver: a row; %s is the driver version, in path and text.
  * Names: nvidia-stack.md 2.1 (NVIDIA's container toolkit) and Debian's driver packages.
  */
-static const struct {
-	const char *path, *text;
-} files[] = {
+static const struct file_row files[] = {
 	{ "etc/OpenCL/vendors/nvidia.icd", "libnvidia-opencl.so.1\n" },
 	{ "usr/share/glvnd/egl_vendor.d/10_nvidia.json",
 	  "{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": "
@@ -264,31 +297,6 @@ static const struct {
 	{ "lib/firmware/nvidia/%s/gsp_ga10x.bin", "gsp_ga10x %s\n" },
 	{ "lib/firmware/nvidia/%s/gsp_tu10x.bin", "gsp_tu10x %s\n" },
 };
-
-/* Puts the version for the one %s that a template may have. */
-static void fill_template(char *ret, size_t size, const char *template, const char *version)
-{
-	const char *mark = strstr(template, "%s");
-
-	if (mark == NULL)
-		snprintf(ret, size, "%s", template);
-	else
-		snprintf(ret, size, "%.*s%s%s", (int)(mark - template), template, version,
-			 mark + 2);
-}
-
-static int build_files(const char *root, const struct profile *profile)
-{
-	char path[256], text[256];
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		fill_template(path, sizeof(path), files[i].path, profile->driver_version);
-		fill_template(text, sizeof(text), files[i].text, profile->driver_version);
-		if (tree_text(root, path, "%s", text) != 0)
-			return -1;
-	}
-	return 0;
-}
 
 /* lib<name>.so.<version>, lib<name>.so.1 and lib<name>.so from the artefact lib<name>-<branch>.so */
 static int build_library(const char *root, const struct profile *profile, const char *artefacts,
@@ -359,7 +367,8 @@ int root_build(const char *root, const struct profile *profile, const char *arte
 	if (tree_text(root, ROOT_MARK "/profile", "%s\n", profile->name) != 0 ||
 	    build_nodes(root, profile) != 0 ||
 	    root_set_module(root, profile, profile->driver_version) != 0 ||
-	    build_files(root, profile) != 0)
+	    build_files(root, files, sizeof(files) / sizeof(files[0]), profile->driver_version) !=
+		    0)
 		return -1;
 	for (uint32_t i = 0; i < profile->card_count; i++) {
 		if (build_pci(root, profile, i) != 0)

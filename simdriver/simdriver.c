@@ -50,6 +50,8 @@ static const char help[] =
 	"            recover   all well again: one card, or everything\n"
 	"  profiles  what machines there are\n"
 	"\n"
+	"start, stop and status also take DIR as their only word.\n"
+	"\n"
 	"exit status: 0 done, 1 failed, 2 wrong usage\n";
 
 static int usage(const char *before, const char *word, const char *after)
@@ -447,6 +449,11 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(commands[i].name, name) != 0)
 			continue;
+		if (options.root == NULL && commands[i].needs_root &&
+		    commands[i].run != command_fault) {
+			options.root = options.word;
+			options.word = NULL;
+		}
 		if (options.word != NULL && commands[i].run != command_fault)
 			return usage("", options.word, " is one word too many");
 		if (commands[i].needs_root && options.root == NULL)
