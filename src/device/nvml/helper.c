@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define HELPER_FD     3
-#define KILL_GRACE_MS 100
+#define KILL_GRACE_MS 250
 
 static int64_t now_ms(void)
 {
@@ -240,6 +240,24 @@ static bool reap(struct helper *helper)
 	return true;
 }
 
+/*
+ * A process that died can be reaped a moment after its pidfd says so (seen on Linux 6.18), and one
+ * that is traced not at all: so in steps of 1 ms, and never longer than the grace.
+ */
+static bool reap_within_grace(struct helper *helper)
+{
+	int64_t until = now_ms() + KILL_GRACE_MS;
+
+	if (helper->pidfd >= 0)
+		(void)wait_readable(helper->pidfd, until);
+	while (!reap(helper)) {
+		if (now_ms() >= until)
+			return false;
+		(void)poll(NULL, 0, 1);
+	}
+	return true;
+}
+
 bool helper_kill(struct helper *helper)
 {
 	bool gone = true;
@@ -248,12 +266,7 @@ bool helper_kill(struct helper *helper)
 		close(helper->socket);
 	if (helper->pid > 0 && !reap(helper)) {
 		kill(helper->pid, SIGKILL);
-		/* Without a pidfd there is nothing to wait on but time. */
-		if (helper->pidfd >= 0)
-			(void)wait_readable(helper->pidfd, now_ms() + KILL_GRACE_MS);
-		else
-			(void)poll(NULL, 0, KILL_GRACE_MS);
-		gone = reap(helper);
+		gone = reap_within_grace(helper);
 	}
 	if (helper->pidfd >= 0)
 		close(helper->pidfd);

@@ -40,7 +40,7 @@ int helper_ask(struct helper *helper, struct record_request *request, struct rec
 	       unsigned deadline_ms, struct error *error);
 
 /*
- * Ends it: a process that is not caught in the driver is gone and reaped within 100 ms. Returns
+ * Ends it: a process that is not caught in the driver is gone and reaped within 250 ms. Returns
  * false when it is not: it stays behind as a child of this process, to be reaped by whoever waits
  * for any child, or by the end of this process.
  */

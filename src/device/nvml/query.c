@@ -285,6 +285,8 @@ static void judge_hang(const struct query *query)
 	struct nvml_result *result = query->result;
 	autostrbuf text = STRBUF_INIT(256);
 
+	if (result->code || !result->count)
+		return;
 	for (unsigned i = 0; i < result->count; i++)
 		if (result->cards[i].condition.health == CARD_HEALTHY)
 			return;
