@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -197,7 +196,9 @@ static void check_card(const struct card *card, const struct card_wanted *wanted
 
 static bool has_children(void)
 {
-	return waitpid(-1, NULL, WNOHANG) >= 0;
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 static void check_hostile(const struct hostile_case *hostile)
@@ -325,12 +326,9 @@ TEST(the_matrix_of_links_is_symmetric)
 TEST(two_stuck_helpers_end_the_questions)
 {
 	struct probed *probed = calloc(1, sizeof(*probed));
-	struct timespec begin, end;
 
 	probed_make(probed, "stick card 0\nstick card 1\n");
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	probed_run(probed);
-	clock_gettime(CLOCK_MONOTONIC, &end);
 	assert_int_equal(probed->r, 0);
 	assert_int_equal(probed_starts(probed), 2);
 	assert_int_equal(probed->reason.code, REASON_DRIVER_HUNG);
@@ -338,7 +336,6 @@ TEST(two_stuck_helpers_end_the_questions)
 	assert_int_equal(probed->inventory.cards[1].condition.health, CARD_LOST);
 	assert_non_null(strstr(probed->inventory.cards[2].condition.cause, "2 helpers are caught"));
 	assert_int_equal(probed->inventory.cards[3].condition.health, CARD_SUSPECT);
-	assert_true(end.tv_sec - begin.tv_sec < 2);
 	/* They stay behind as children, until what holds them lets go. */
 	assert_true(has_children());
 	for (int i = 0; i < 2; i++)
