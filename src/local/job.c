@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job from its bundle to its end. */
+#include "local/private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/formats.h"
+
+/* Passed on to the containers; blocked from the first container on, so that none is forgotten. */
+static const int signals_passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+#define PATIENCE 3 /* signals of ours until the containers are killed */
+
+static void signals_set(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (size_t i = 0; i < ARRAY_SIZE(signals_passed_on); i++)
+		sigaddset(set, signals_passed_on[i]);
+}
+
+static int job_write_bundle(struct local_job *job, struct error *error)
+{
+	autostrbuf path = STRBUF_INIT(4096);
+
+	strbuf_addf(&path, "%s/rootfs", job->bundle);
+	if (strbuf_failed(&path) < 0)
+		return error_set(error, ENAMETOOLONG, "the path of container %s is too long",
+				 job->id);
+	int r = file_make_directories(path.data, 0755, error);
+	if (r < 0)
+		return r;
+	job->recorded = true;
+	r = holder_write(job, error);
+	if (r < 0)
+		return r;
+	strbuf_reset(&path);
+	strbuf_addf(&path, "%s/config.json", job->bundle);
+	if (strbuf_failed(&path) < 0)
+		return error_set(error, ENAMETOOLONG, "the path of container %s is too long",
+				 job->id);
+	return oci_spec_write(path.data, job->spec, error);
+}
+
+int local_job_create(struct local_session *session, struct local_job *job, struct error *error)
+{
+	sigset_t set;
+	int standard[3];
+
+	signals_set(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	int r = job_write_bundle(job, error);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < 3; i++)
+		standard[i] = session->options.standard[i] < 0 ? i : session->options.standard[i];
+	struct runtime_container container = {
+		.id = job->id,
+		.bundle = job->bundle,
+		.image = job->image,
+		.host_targets = &job->host_targets,
+		.input = standard[0],
+		.output = standard[1],
+		.errors = standard[2],
+	};
+	/* From here on there may be something to delete, whatever the runtime says. */
+	job->created = true;
+	r = runtime_create(&session->runtime, &container, &job->pid, error);
+	if (r < 0)
+		return error_wrap(error, "container %s of Pod %s/%s", job->container->name,
+				  job->pod->namespace, job->pod->name);
+	return holder_write(job, error);
+}
+
+int local_job_start(struct local_session *session, struct local_job *job, struct error *error)
+{
+	int r = runtime_start(&session->runtime, job->id, error);
+
+	return r < 0 ? error_wrap(error, "container %s of Pod %s/%s", job->container->name,
+				  job->pod->namespace, job->pod->name)
+		     : 0;
+}
+
+static size_t jobs_reap(struct local_session *session)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		struct local_job *job = &session->jobs[i];
+
+		if (job->pid <= 0 || job->ended)
+			continue;
+		pid_t got = waitpid(job->pid, &job->status, WNOHANG);
+		if (got == job->pid || (got < 0 && errno == ECHILD))
+			job->ended = true;
+		else
+			running++;
+	}
+	return running;
+}
+
+static void jobs_signal(const struct local_session *session, int number)
+{
+	for (size_t i = 0; i < session->job_count; i++)
+		if (session->jobs[i].pid > 0 && !session->jobs[i].ended)
+			kill(session->jobs[i].pid, number);
+}
+
+int local_session_wait(struct local_session *session, struct error *error)
+{
+	sigset_t set;
+	unsigned signals = 0;
+
+	signals_set(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	while (jobs_reap(session) > 0) {
+		int number = sigwaitinfo(&set, NULL);
+
+		if (number < 0 && errno != EINTR)
+			return error_set_errno(error, errno, "cannot wait for the containers");
+		if (number <= 0 || number == SIGCHLD)
+			continue;
+		jobs_signal(session, ++signals < PATIENCE ? number : SIGKILL);
+	}
+	return 0;
+}

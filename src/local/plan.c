@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Grants to edits to specs: all that happens before the first container is made. */
+#include "local/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int job_choose_image(const struct local_session *session, struct local_job *job,
+			    struct error *error)
+{
+	const char *image = session->options.image;
+	char resolved[PATH_MAX];
+
+	if (!image || strcmp(image, "host") == 0)
+		return 0;
+	if (!realpath(image, resolved))
+		return error_set_errno(error, errno,
+				       "cannot find the image directory %s; give host or a directory",
+				       image);
+	job->image = strdup(resolved);
+	return job->image ? 0 : error_no_memory(error);
+}
+
+static int job_capabilities(const struct local_session *session, const struct local_job *job,
+			    unsigned *ret, struct error *error)
+{
+	const char *text = NULL;
+
+	if (session->options.capabilities) {
+		*ret = session->options.capabilities;
+		return 0;
+	}
+	for (size_t i = 0; i < job->container->environment_count; i++)
+		if (strcmp(job->container->environment[i].name, "NVIDIA_DRIVER_CAPABILITIES") == 0)
+			text = job->container->environment[i].value;
+	return capabilities_parse(text, ret, error);
+}
+
+/* Mount points that only exist once the container's tmpfs holds them. */
+static int job_host_targets(struct local_job *job, struct error *error)
+{
+	const size_t prefix = strlen(PATH_HOST_DRIVER "/");
+
+	for (size_t i = 0; i < job->plan.count; i++) {
+		const struct edit *edit = &job->plan.edits[i];
+
+		if (edit->kind != EDIT_MOUNT ||
+		    strncmp(edit->name, PATH_HOST_DRIVER "/", prefix) != 0)
+			continue;
+		if (string_list_add(&job->host_targets, edit->name) < 0)
+			return error_no_memory(error);
+	}
+	return 0;
+}
+
+static int job_inject(const struct local_session *session, struct local_job *job, int root,
+		      struct reason *ret_reason, struct error *error)
+{
+	const struct grant *grants[] = { &job->grant };
+	struct injection injection = {
+		.inventory = &session->inventory,
+		.grants = grants,
+		.grant_count = job->placed ? 1 : 0,
+		.files = session->files,
+		.target = job->image ? INJECT_IMAGE : INJECT_HOST,
+		.root_fd = root,
+		.spec = job->spec,
+		.uid = session->caller.uid,
+		.gid = session->caller.gid,
+	};
+
+	int r = job_capabilities(session, job, &injection.capabilities, error);
+	if (r < 0)
+		return r;
+	r = edit_plan_build(&injection, &job->plan, ret_reason, error);
+	if (r < 0)
+		return r;
+	r = edit_plan_apply_oci(&job->plan, job->spec, error);
+	return r < 0 ? r : job_host_targets(job, error);
+}
+
+static int job_plan(struct local_session *session, struct local_job *job,
+		    struct reason *ret_reason, struct error *error)
+{
+	int r = job_choose_image(session, job, error);
+	if (r < 0)
+		return r;
+	autoclose int root = open(job->image ? job->image : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return error_set_errno(error, errno, "cannot open the image directory %s",
+				       job->image);
+	r = bundle_spec(session, job, ret_reason, error);
+	return r < 0 ? r : job_inject(session, job, root, ret_reason, error);
+}
+
+int local_session_plan(struct local_session *session, struct reason *ret_reason,
+		       struct error *error)
+{
+	for (size_t i = 0; i < session->job_count; i++) {
+		struct local_job *job = &session->jobs[i];
+		int r = job_plan(session, job, ret_reason, error);
+
+		if (r < 0)
+			return error_wrap(error, "container %s of Pod %s/%s", job->container->name,
+					  job->pod->namespace, job->pod->name);
+	}
+	return 0;
+}

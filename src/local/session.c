@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "local/private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int session_read_holders(struct local_session *session, struct error *error)
+{
+	int r = local_holders_read(local_run_directory(), &session->holders, error);
+	if (r < 0 || session->options.dry_run)
+		return r;
+	r = leftovers_remove(local_run_directory(), &session->runtime, &session->holders, error);
+	if (r < 0)
+		return r;
+	/* Again: what was made and never started is gone now. */
+	local_holders_release(&session->holders);
+	return local_holders_read(local_run_directory(), &session->holders, error);
+}
+
+static int session_fill_pool(struct local_session *session, struct error *error)
+{
+	char node[256];
+
+	session->pool = pool_new();
+	if (!session->pool)
+		return error_no_memory(error);
+	local_node_name(node, sizeof(node));
+	int r = pool_add_node(session->pool, node, &session->inventory, error);
+	if (r < 0)
+		return r;
+	return local_holders_hold(&session->holders, session->pool, error);
+}
+
+static int session_take_lock(struct local_session *session, void (*waiting)(const char *sentence),
+			     struct reason *ret_reason, struct error *error)
+{
+	autostrbuf state = STRBUF_INIT(4096);
+
+	strbuf_addf(&state, "%s/runtime", local_run_directory());
+	if (strbuf_failed(&state) < 0)
+		return error_set(error, ENAMETOOLONG, "the run directory's path is too long");
+	int r = runtime_find(session->options.runtime, state.data, &session->runtime, ret_reason,
+			     error);
+	if (r < 0)
+		return r;
+	return lock_take(local_run_directory(), session->options.no_wait, waiting, &session->lock,
+			 error);
+}
+
+static int session_find_files(struct local_session *session, struct error *error)
+{
+	const struct inventory *inventory = &session->inventory;
+
+	if (inventory->problem[0] || !inventory->card_count || !inventory->driver_version[0])
+		return 0;
+	return driver_files_find(inventory->driver_root, inventory->driver_version, &session->files,
+				 error);
+}
+
+static int session_fill(struct local_session *session, void (*waiting)(const char *sentence),
+			struct reason *ret_reason, struct error *error)
+{
+	int r = local_caller_find(&session->caller, error);
+	if (r == 0 && !session->options.dry_run)
+		r = session_take_lock(session, waiting, ret_reason, error);
+	if (r == 0)
+		r = session_read_holders(session, error);
+	if (r == 0)
+		r = device_probe(&session->options.device, &session->inventory, ret_reason, error);
+	if (r == 0) {
+		local_holders_mark(&session->holders, &session->inventory);
+		r = session_fill_pool(session, error);
+	}
+	return r == 0 ? session_find_files(session, error) : r;
+}
+
+int local_session_open(const struct local_options *options, void (*waiting)(const char *sentence),
+		       struct local_session *ret, struct reason *ret_reason, struct error *error)
+{
+	struct local_session session = { .options = *options, .lock = -1 };
+
+	inventory_init(&session.inventory);
+	int r = session_fill(&session, waiting, ret_reason, error);
+	if (r < 0) {
+		local_session_close(&session);
+		return r;
+	}
+	*ret = session;
+	return 0;
+}
+
+void job_release(struct local_job *job)
+{
+	grant_release(&job->grant);
+	edit_plan_release(&job->plan);
+	json_object_put(job->spec);
+	free(job->id);
+	free(job->bundle);
+	free(job->image);
+	free(job->working_directory);
+	string_list_release(&job->host_targets);
+	*job = (struct local_job){ .pid = 0 };
+}
+
+void local_session_close(struct local_session *session)
+{
+	for (size_t i = 0; i < session->job_count; i++) {
+		struct local_job *job = &session->jobs[i];
+
+		if (job->created)
+			runtime_delete(&session->runtime, job->id, NULL);
+		if (job->recorded)
+			bundle_remove(job->bundle, NULL);
+		job_release(job);
+	}
+	free(session->jobs);
+	driver_files_free(session->files);
+	pool_free(session->pool);
+	local_holders_release(&session->holders);
+	inventory_release(&session->inventory);
+	local_caller_release(&session->caller);
+	if (session->lock >= 0)
+		close(session->lock);
+	*session = (struct local_session){ .lock = -1 };
+}
+
+/* The placement as a grant: names of cards instead of positions. */
+static int job_grant(const struct local_session *session, struct local_job *job,
+		     struct error *error)
+{
+	const struct placement *placement = &job->placement;
+	struct grant *grant = &job->grant;
+
+	grant->namespace = strdup(job->pod->namespace);
+	grant->pod = strdup(job->pod->name);
+	grant->uid = strdup(job->pod->uid);
+	grant->container = strdup(job->container->name);
+	if (!grant->namespace || !grant->pod || !grant->uid || !grant->container)
+		return error_no_memory(error);
+	grant->kind = job->container->request.kind;
+	grant->enforcement = grant->kind == REQUEST_SLICE ? ENFORCEMENT_NONE : ENFORCEMENT_WHOLE;
+	for (unsigned i = 0; job->placed && i < placement->count; i++) {
+		struct grant_card *card =
+			VEC_ADD(&grant->cards, &grant->card_count, &grant->card_capacity);
+		if (!card)
+			return error_no_memory(error);
+		snprintf(card->uuid, sizeof(card->uuid), "%s",
+			 pool_card(session->pool, placement->node, placement->cards[i])->uuid);
+		card->units = placement->units[i];
+		card->memory_mib = placement->memory_mib[i];
+		card->compute_percent = placement->compute_percent;
+	}
+	return 0;
+}
+
+static int job_name(struct local_job *job, size_t number, struct error *error)
+{
+	autostrbuf id = STRBUF_INIT(250), bundle = STRBUF_INIT(4096);
+
+	strbuf_addf(&id, "%.40s-%.80s-%.63s-%d-%zu", job->pod->namespace, job->pod->name,
+		    job->container->name, getpid(), number);
+	strbuf_addf(&bundle, "%s/containers/%s", local_run_directory(), id.data);
+	job->id = strbuf_detach(&id);
+	job->bundle = strbuf_detach(&bundle);
+	return job->id && job->bundle ? 0 : error_no_memory(error);
+}
+
+static int job_place(struct local_session *session, struct local_job *job,
+		     struct reason *ret_reason, struct error *error)
+{
+	const struct request *request = &job->container->request;
+	char object[REASON_TEXT_MAX];
+
+	if (request->kind != REQUEST_NONE) {
+		container_object(job->pod, job->container, object, sizeof(object));
+		int r = pool_decide(session->pool, request, object, &job->placement, ret_reason);
+		if (r < 0)
+			return error_set(error, -r, "%s is refused", object);
+		r = pool_hold(session->pool, request, &job->placement, &job->hold);
+		if (r < 0)
+			return error_set_errno(error, -r, "cannot hold the cards of %s", object);
+		job->placed = true;
+	}
+	return job_grant(session, job, error);
+}
+
+int local_session_place(struct local_session *session, const struct pod *pods, size_t count,
+			struct reason *ret_reason, struct error *error)
+{
+	for (size_t p = 0; p < count; p++) {
+		for (size_t c = 0; c < pods[p].container_count; c++) {
+			struct local_job *job = VEC_ADD(&session->jobs, &session->job_count,
+							&session->job_capacity);
+			if (!job)
+				return error_no_memory(error);
+			job->pod = &pods[p];
+			job->container = &pods[p].containers[c];
+			int r = job_name(job, session->job_count, error);
+			if (r == 0)
+				r = job_place(session, job, ret_reason, error);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}

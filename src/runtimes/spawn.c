@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/close_range.h>
+
+#define LOG_BYTES_MAX	(1u << 20)
+#define ARGUMENTS_MAX	64
+
+/* Nothing of the caller's environment reaches the runtime. */
+static const char *const runtime_environment[] = {
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C", NULL
+};
+
+static int spawn_descriptor(int fd, int target)
+{
+	int source = fd;
+
+	if (source < 0)
+		source = open("/dev/null", (target == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+	if (source < 0)
+		return -errno;
+	/* A duplicate above 2 first: the three may be given in any order. */
+	int copy = fcntl(source, F_DUPFD_CLOEXEC, 10);
+	return copy < 0 ? -errno : copy;
+}
+
+static int spawn_descriptors(const struct spawn *spawn, struct error *error)
+{
+	int copies[3] = { spawn_descriptor(spawn->input, 0), spawn_descriptor(spawn->output, 1),
+			  spawn_descriptor(spawn->errors, 2) };
+
+	for (int i = 0; i < 3; i++) {
+		if (copies[i] < 0)
+			return error_set_errno(error, -copies[i], "cannot pass descriptor %d", i);
+		if (dup2(copies[i], i) < 0)
+			return error_set_errno(error, errno, "cannot pass descriptor %d", i);
+	}
+	/* An open descriptor of a card is a grant: nothing but the three goes on. */
+	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
+		return error_set_errno(error, errno, "cannot close descriptors");
+	return 0;
+}
+
+static void spawn_reset_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
+}
+
+static int spawn_child(const struct spawn *spawn, struct error *error)
+{
+	const char *argv[ARGUMENTS_MAX] = { spawn->runtime->path, "--root", spawn->runtime->state,
+					    "--log",		  spawn->log,  "--log-format",
+					    "json" };
+	size_t count = 7;
+
+	for (size_t i = 0; spawn->arguments[i]; i++) {
+		if (count + 1 >= ARRAY_SIZE(argv))
+			return error_set(error, E2BIG, "too many arguments for %s",
+					 spawn->runtime->name);
+		argv[count++] = spawn->arguments[i];
+	}
+	int r = root_prepare(spawn, error);
+	if (r < 0)
+		return r;
+	spawn_reset_signals();
+	r = spawn_descriptors(spawn, error);
+	if (r < 0)
+		return r;
+	if (chdir(spawn->container ? spawn->container->bundle : "/") < 0)
+		return error_set_errno(error, errno, "cannot enter the bundle");
+	execve(spawn->runtime->path, (char *const *)(uintptr_t)argv,
+	       (char *const *)(uintptr_t)runtime_environment);
+	return error_set_errno(error, errno, "cannot run %s", spawn->runtime->path);
+}
+
+int spawn_start(const struct spawn *spawn, pid_t *ret_pid, struct error *error)
+{
+	int pipes[2];
+
+	if (pipe2(pipes, O_CLOEXEC) < 0)
+		return error_set_errno(error, errno, "cannot make a pipe");
+	pid_t pid = fork();
+	if (pid < 0) {
+		close(pipes[0]);
+		close(pipes[1]);
+		return error_set_errno(error, errno, "cannot start %s", spawn->runtime->name);
+	}
+	if (pid == 0) {
+		struct error failure = ERROR_INIT;
+
+		spawn_child(spawn, &failure);
+		ssize_t written = write(pipes[1], &failure, sizeof(failure));
+		_exit(written == (ssize_t)sizeof(failure) ? 125 : 126);
+	}
+	close(pipes[1]);
+	/* An exec closes the other end without a word; only a failure writes. */
+	struct error failure = ERROR_INIT;
+	ssize_t got;
+	do
+		got = read(pipes[0], &failure, sizeof(failure));
+	while (got < 0 && errno == EINTR);
+	close(pipes[0]);
+	if (got == (ssize_t)sizeof(failure)) {
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		failure.message[sizeof(failure.message) - 1] = '\0';
+		return error_set(error, failure.number, "%s", failure.message);
+	}
+	*ret_pid = pid;
+	return 0;
+}
+
+/* The last message of the runtime's JSON log: what it would have printed. */
+static void spawn_last_message(const char *log, struct strbuf *out)
+{
+	autofree char *text = NULL;
+	size_t length;
+
+	if (file_read(log, LOG_BYTES_MAX, &text, &length, NULL) < 0)
+		return;
+	char *state = NULL;
+	for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+		autojson *entry = NULL;
+
+		if (json_parse(line, strlen(line), log, NULL, &entry, NULL) < 0)
+			continue;
+		const char *message = json_get_string(entry, "msg", NULL);
+		if (!message || strcmp(json_get_string(entry, "level", "error"), "error") != 0)
+			continue;
+		strbuf_reset(out);
+		strbuf_adds(out, message);
+	}
+}
+
+int spawn_wait(const struct spawn *spawn, pid_t pid, int *ret_status, struct error *error)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return error_set_errno(error, errno, "cannot wait for %s",
+					       spawn->runtime->name);
+	}
+	if (ret_status)
+		*ret_status = status;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	autostrbuf message = STRBUF_INIT(ERROR_MESSAGE_MAX);
+	spawn_last_message(spawn->log, &message);
+	if (WIFSIGNALED(status))
+		return error_set(error, ECHILD, "%s was ended by signal %d", spawn->runtime->name,
+				 WTERMSIG(status));
+	return error_set(error, ECHILD, "%s %s failed: %s", spawn->runtime->name,
+			 spawn->arguments[0],
+			 message.length ? message.data : "it left no message in its log");
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/runtimes: one call of the runtime in a mount namespace of its own. */
+#pragma once
+
+#include "runtimes/runtimes.h"
+
+struct spawn {
+	const struct runtime *runtime;
+	const char *const *arguments; /* after the global options; ends with NULL */
+	const struct runtime_container *container; /* create only: its root is prepared */
+	int input, output, errors;		   /* -1: /dev/null */
+	const char *log;			   /* file for the runtime's own messages */
+};
+
+/* Starts it; *ret_pid is the runtime's process. Errors of the preparation come back as messages. */
+int spawn_start(const struct spawn *spawn, pid_t *ret_pid, struct error *error);
+/* Waits for it; a status other than 0 becomes an error with the runtime's last message. */
+int spawn_wait(const struct spawn *spawn, pid_t pid, int *ret_status, struct error *error);
+
+/* In the child: slaves all mounts and prepares the container's root. */
+int root_prepare(const struct spawn *spawn, struct error *error);
