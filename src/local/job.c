@@ -51,23 +51,20 @@ static int job_write_bundle(struct local_job *job, struct error *error)
 int local_job_create(struct local_session *session, struct local_job *job, struct error *error)
 {
 	sigset_t set;
-	int standard[3];
 
 	signals_set(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	int r = job_write_bundle(job, error);
 	if (r < 0)
 		return r;
-	for (int i = 0; i < 3; i++)
-		standard[i] = session->options.standard[i] < 0 ? i : session->options.standard[i];
 	struct runtime_container container = {
 		.id = job->id,
 		.bundle = job->bundle,
 		.image = job->image,
 		.host_targets = &job->host_targets,
-		.input = standard[0],
-		.output = standard[1],
-		.errors = standard[2],
+		.input = job->standard[0],
+		.output = job->standard[1],
+		.errors = job->standard[2],
 	};
 	/* From here on there may be something to delete, whatever the runtime says. */
 	job->created = true;

@@ -63,7 +63,6 @@ struct local_options {
 	bool dry_run; /* plan only: no lock, no runtime, no root needed */
 	bool no_wait; /* -EBUSY instead of waiting for the lock */
 	bool inherit; /* the caller's environment and directory (run), not a Pod's clean ones */
-	int standard[3]; /* the containers' descriptors; -1: those of this process */
 };
 
 struct local_job { /* one container */
@@ -78,6 +77,7 @@ struct local_job { /* one container */
 	char *id, *bundle, *image; /* owned; image NULL: this machine's root */
 	char *working_directory;   /* owned */
 	struct string_list host_targets;
+	int standard[3]; /* its descriptors 0, 1, 2; set by placing to those of this process */
 	bool recorded, created, ended;
 	pid_t pid;
 	int status; /* wait status once ended */
@@ -96,7 +96,7 @@ struct local_session {
 	int lock; /* descriptor, -1 none */
 };
 
-/* "this machine", the node's name for reasons: the host name. */
+/* The node's name for reasons: the host name, or "this machine". */
 void local_node_name(char *ret, size_t size);
 
 /*

@@ -199,6 +199,8 @@ int local_session_place(struct local_session *session, const struct pod *pods, s
 				return error_no_memory(error);
 			job->pod = &pods[p];
 			job->container = &pods[p].containers[c];
+			for (int i = 0; i < 3; i++)
+				job->standard[i] = i;
 			int r = job_name(job, session->job_count, error);
 			if (r == 0)
 				r = job_place(session, job, ret_reason, error);

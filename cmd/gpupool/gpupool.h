@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the subcommands of gpupool: exit codes, common options, printing. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "local/local.h"
+
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_RIGHTS = 3,  /* not enough evidence or rights */
+	EXIT_REFUSED = 4, /* refused for ever */
+	EXIT_WAITING = 5, /* could fit later */
+};
+
+struct common_options {
+	const char *driver_root, *runtime, *image;
+	bool json, dry_run, no_wait;
+};
+
+/* Rows for a table whose options structure has a `struct common_options common`. */
+#define COMMON_ROW_DRIVER_ROOT(type)                                                               \
+	{ .name = "driver-root", .kind = OPTION_STRING, .argument = "DIR",                         \
+	  .help = "where the NVIDIA driver's files are", .offset = offsetof(type, common.driver_root) }
+#define COMMON_ROW_JSON(type)                                                                      \
+	{ .name = "json", .kind = OPTION_FLAG, .help = "print one JSON object",                    \
+	  .offset = offsetof(type, common.json) }
+#define COMMON_ROW_RUNTIME(type)                                                                   \
+	{ .name = "runtime", .kind = OPTION_STRING, .argument = "NAME",                            \
+	  .help = "container runtime: runc, crun or an absolute path (first found)",               \
+	  .offset = offsetof(type, common.runtime) }
+#define COMMON_ROW_IMAGE(type)                                                                     \
+	{ .name = "image", .kind = OPTION_STRING, .argument = "host|DIR",                          \
+	  .help = "root of the containers: this machine's, or a directory (host)",                 \
+	  .offset = offsetof(type, common.image) }
+#define COMMON_ROW_DRY_RUN(type)                                                                   \
+	{ .name = "dry-run", .kind = OPTION_FLAG,                                                  \
+	  .help = "print grants and the plan of edits, make no container",                         \
+	  .offset = offsetof(type, common.dry_run) }
+#define COMMON_ROW_NO_WAIT(type)                                                                   \
+	{ .name = "no-wait", .kind = OPTION_FLAG,                                                  \
+	  .help = "exit 5 instead of waiting for another gpupool to end",                          \
+	  .offset = offsetof(type, common.no_wait) }
+
+/* "gpupool: MESSAGE" on standard error; returns CODE. */
+int fail(enum exit_code code, const struct error *error);
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Standard output could not be written (a full disk): said once, EXIT_FAILED. */
+int finish_output(int code);
+
+void print_reason(const struct reason *reason, FILE *out);
+int print_json(struct json_object *object);
+/* The exit code for a refusal: REFUSED, WAITING or, for the driver's absence, RIGHTS. */
+enum exit_code reason_exit(int result, const struct reason *reason);
+/* A sentence of the scheduler or API server beside ours, where there is one. */
+void reason_add_kubernetes(struct reason *reason, const struct request *request, int result);
+
+void print_cards(const struct inventory *inventory, const struct local_holders *holders, FILE *out);
+void print_holders(const struct inventory *inventory, const struct local_holders *holders,
+		   FILE *out);
+/* "card 0 NVIDIA A100-SXM4-80GB GPU-..." of a card of a grant. */
+void describe_grant_card(const struct inventory *inventory, const struct grant_card *card,
+			 struct strbuf *out);
+/* One line: asked, granted, enforcement. */
+void print_grant(const struct local_session *session, const struct local_job *job, FILE *out);
+/* "real" or "simulated": whether the running kernel itself vouches for the driver. */
+const char *reality(const struct inventory *inventory);
+
+/* What a caller wants to see of pods_run(); the zero value sees nothing. */
+struct pods_view {
+	bool inherit; /* the caller's environment and directory */
+	bool plans;   /* print grants and plans on standard output also when containers are made */
+	/* Called once all containers are made and none has started; < 0 stops. */
+	int (*look)(struct local_session *session, void *data, struct error *error);
+	void *data;
+};
+/* Runs, or plans with dry_run, all containers of PODS at once; returns the exit code. */
+int pods_run(const struct common_options *common, const struct pod *pods, size_t count,
+	     const struct pods_view *view);
+/* Session options from the common ones. */
+void session_options(const struct common_options *common, struct local_options *ret);
+void say_waiting(const char *sentence);
+/* Reads every Pod of a manifest file. *ret and its items belong to the caller. */
+int pods_read(const char *path, struct pod **ret, size_t *ret_count, struct reason *ret_reason,
+	      struct error *error);
+void pods_free(struct pod *pods, size_t count);
+
+/* Copies lines from the returned descriptor's pipe to OUTPUT with PREFIX before each, in a process
+ * of its own that ends with the last writer. */
+int prefix_start(const char *prefix, int output, int *ret_write, pid_t *ret_pid,
+		 struct error *error);
+
+extern const struct command command_apply, command_demo, command_inventory, command_run;

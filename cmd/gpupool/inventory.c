@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpupool.h"
+
+#include <errno.h>
+
+struct inventory_options {
+	struct common_options common;
+	bool links;
+};
+
+static const struct option_row inventory_rows[] = {
+	COMMON_ROW_DRIVER_ROOT(struct inventory_options),
+	{ .name = "links", .kind = OPTION_FLAG, .help = "show the links between the cards too",
+	  .offset = offsetof(struct inventory_options, links) },
+	COMMON_ROW_JSON(struct inventory_options),
+	{ .name = NULL },
+};
+
+/* The matrix of `nvidia-smi topo -m`: NV<lanes>, or how far the PCIe path goes. */
+static void print_links(const struct inventory *inventory)
+{
+	struct columns columns;
+
+	columns_init(&columns);
+	columns_add(&columns, "");
+	for (size_t i = 0; i < inventory->card_count; i++)
+		columns_addf(&columns, "card %u", inventory->cards[i].index);
+	columns_end_row(&columns);
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		const struct card *card = &inventory->cards[i];
+
+		columns_addf(&columns, "card %u", card->index);
+		for (size_t peer = 0; peer < inventory->card_count; peer++) {
+			const struct card_link *link = NULL;
+
+			for (size_t k = 0; k < card->link_count; k++)
+				if (card->links[k].peer == peer)
+					link = &card->links[k];
+			if (peer == i)
+				columns_add(&columns, "X");
+			else if (link && link->kind == LINK_NVLINK)
+				columns_addf(&columns, "NV%u", link->lanes);
+			else
+				columns_add(&columns, link ? link_kind_to_string(link->kind) : "-");
+		}
+		columns_end_row(&columns);
+	}
+	putchar('\n');
+	columns_print(&columns, stdout);
+	columns_release(&columns);
+}
+
+static int inventory_print_json(const struct inventory *inventory,
+				const struct local_holders *holders)
+{
+	autojson *object = NULL;
+	struct error error = ERROR_INIT;
+
+	if (inventory_to_json(inventory, &object, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	struct json_object *grants = json_object_new_array();
+	for (size_t i = 0; grants && i < holders->count; i++) {
+		struct json_object *grant = NULL;
+
+		if (grant_to_json(&holders->items[i].grant, &grant, &error) < 0 ||
+		    json_append(grants, grant) < 0) {
+			json_object_put(grants);
+			return fail(EXIT_FAILED, &error);
+		}
+	}
+	if (json_add(object, "grants", grants) < 0) {
+		error_no_memory(&error);
+		return fail(EXIT_FAILED, &error);
+	}
+	return print_json(object);
+}
+
+static void inventory_print(const struct inventory *inventory, const struct local_holders *holders,
+			    bool links)
+{
+	printf("driver root %s, driver %s, module %s, CUDA %u.%u, %s\n\n", inventory->driver_root,
+	       inventory->driver_version[0] ? inventory->driver_version : "unknown",
+	       inventory->module_version[0] ? inventory->module_version : "unknown",
+	       inventory->cuda_major, inventory->cuda_minor, reality(inventory));
+	print_cards(inventory, holders, stdout);
+	if (links)
+		print_links(inventory);
+	print_holders(inventory, holders, stdout);
+}
+
+static int inventory_run(void *data, int argc, char **argv)
+{
+	const struct inventory_options *options = data;
+	const struct device_options device = { .driver_root = options->common.driver_root };
+	cleanup(inventory_release) struct inventory inventory;
+	cleanup(local_holders_release) struct local_holders holders = { .items = NULL };
+	struct reason reason = { .code = REASON_NONE };
+	struct error error = ERROR_INIT;
+
+	(void)argv;
+	(void)argc;
+	inventory_init(&inventory);
+	if (device_probe(&device, &inventory, &reason, &error) < 0 ||
+	    local_holders_read(local_run_directory(), &holders, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	local_holders_mark(&holders, &inventory);
+	int code = EXIT_DONE;
+	if (options->common.json)
+		code = inventory_print_json(&inventory, &holders);
+	else if (!inventory.problem[0] || inventory.card_count)
+		inventory_print(&inventory, &holders, options->links);
+	if (inventory.problem[0]) {
+		print_reason(&reason, stderr);
+		return EXIT_RIGHTS;
+	}
+	return code;
+}
+
+const struct command command_inventory = {
+	.name = "inventory",
+	.summary = "show the cards of this machine, their health, and who holds what",
+	.operands = "",
+	.description = "Asks the driver through a helper with a deadline: a card that gives no "
+		       "answer is shown with its cause and hides no other. Exit code 3: the driver "
+		       "as a whole gives no cards.",
+	.examples = "gpupool inventory --links\ngpupool inventory --json | jq '.cards[].uuid'",
+	.options = inventory_rows,
+	.run = inventory_run,
+	.size = sizeof(struct inventory_options),
+};

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What run and apply share: Pods to containers, all at once. */
+#include "gpupool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PLAN_TEXT_MAX (1u << 22)
+
+void session_options(const struct common_options *common, struct local_options *ret)
+{
+	*ret = (struct local_options){
+		.device = { .driver_root = common->driver_root },
+		.runtime = common->runtime,
+		.image = common->image,
+		.dry_run = common->dry_run,
+		.no_wait = common->no_wait,
+	};
+}
+
+void say_waiting(const char *sentence)
+{
+	say("waiting: %s", sentence);
+}
+
+void pods_free(struct pod *pods, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		pod_release(&pods[i]);
+	free(pods);
+}
+
+int pods_read(const char *path, struct pod **ret, size_t *ret_count, struct reason *ret_reason,
+	      struct error *error)
+{
+	cleanup(yaml_stream_release) struct yaml_stream stream = { .name = NULL };
+	struct pod *pods = NULL;
+	size_t count = 0, capacity = 0;
+
+	int r = yaml_read_file(path, &stream, error);
+	if (r < 0)
+		return r;
+	if (!stream.count)
+		return error_set(error, EINVAL, "%s holds no document; write a Pod into it", path);
+	for (size_t i = 0; r == 0 && i < stream.count; i++) {
+		struct pod *pod = VEC_ADD(&pods, &count, &capacity);
+		if (!pod) {
+			r = error_no_memory(error);
+			break;
+		}
+		r = pod_from_json(stream.documents[i], stream.name, pod, ret_reason, error);
+		if (r < 0)
+			count--;
+	}
+	if (r < 0) {
+		pods_free(pods, count);
+		return r;
+	}
+	*ret = pods;
+	*ret_count = count;
+	return 0;
+}
+
+static void print_notes(const struct local_session *session)
+{
+	for (size_t i = 0; i < session->job_count; i++) {
+		const struct local_job *job = &session->jobs[i];
+
+		if (!i || session->jobs[i - 1].pod != job->pod)
+			for (size_t k = 0; k < job->pod->notes.count; k++)
+				say("note: %s", job->pod->notes.items[k]);
+		if (!job->image && job->container->image && strcmp(job->container->image, "host") != 0)
+			say("note: image %s of container %s is mapped to host, this machine's root",
+			    job->container->image, job->container->name);
+		for (size_t k = 0; k < job->plan.notes.count; k++)
+			say("note: %s", job->plan.notes.items[k]);
+	}
+}
+
+static void print_plans(const struct local_session *session)
+{
+	for (size_t i = 0; i < session->job_count; i++) {
+		autostrbuf plan = STRBUF_INIT(PLAN_TEXT_MAX);
+
+		print_grant(session, &session->jobs[i], stdout);
+		edit_plan_print(&session->jobs[i].plan, &plan);
+		fputs(plan.data, stdout);
+	}
+}
+
+static int job_json(const struct local_job *job, struct json_object *array, struct error *error)
+{
+	autojson *object = json_object_new_object();
+	struct json_object *grant = NULL, *plan = NULL;
+
+	if (!object)
+		return error_no_memory(error);
+	int r = grant_to_json(&job->grant, &grant, error);
+	if (r < 0 || json_add(object, "grant", grant) < 0)
+		return r < 0 ? r : error_no_memory(error);
+	r = edit_plan_to_json(&job->plan, &plan, error);
+	if (r < 0 || json_add(object, "plan", plan) < 0)
+		return r < 0 ? r : error_no_memory(error);
+	if (job->ended && WIFEXITED(job->status) &&
+	    json_add_int(object, "exit_status", WEXITSTATUS(job->status)) < 0)
+		return error_no_memory(error);
+	if (job->ended && WIFSIGNALED(job->status) &&
+	    json_add_int(object, "exit_signal", WTERMSIG(job->status)) < 0)
+		return error_no_memory(error);
+	return json_append(array, TAKE_PTR(object)) < 0 ? error_no_memory(error) : 0;
+}
+
+static int print_jobs_json(const struct local_session *session)
+{
+	autojson *object = json_object_new_object();
+	struct json_object *array = json_object_new_array();
+	struct error error = ERROR_INIT;
+
+	if (!object || !array || json_add(object, "containers", array) < 0) {
+		error_no_memory(&error);
+		return fail(EXIT_FAILED, &error);
+	}
+	for (size_t i = 0; i < session->job_count; i++)
+		if (job_json(&session->jobs[i], array, &error) < 0)
+			return fail(EXIT_FAILED, &error);
+	return print_json(object);
+}
+
+struct prefixes {
+	pid_t *pids;
+	size_t count;
+};
+
+static int jobs_prefix(struct local_session *session, const struct common_options *common,
+		       struct prefixes *prefixes, struct error *error)
+{
+	prefixes->pids = calloc(session->job_count * 2, sizeof(*prefixes->pids));
+	if (!prefixes->pids)
+		return error_no_memory(error);
+	for (size_t i = 0; i < session->job_count; i++) {
+		struct local_job *job = &session->jobs[i];
+		autostrbuf prefix = STRBUF_INIT(1024);
+
+		strbuf_addf(&prefix, "%s/%s", job->pod->name, job->container->name);
+		job->standard[0] = -1;
+		for (int fd = 1; fd <= 2; fd++) {
+			int r = prefix_start(prefix.data, common->json ? 2 : fd, &job->standard[fd],
+					     &prefixes->pids[prefixes->count], error);
+			if (r < 0)
+				return r;
+			prefixes->count++;
+		}
+	}
+	return 0;
+}
+
+static void jobs_close_pipes(struct local_session *session)
+{
+	for (size_t i = 0; i < session->job_count; i++)
+		for (int fd = 1; fd <= 2; fd++)
+			if (session->jobs[i].standard[fd] > 2) {
+				close(session->jobs[i].standard[fd]);
+				session->jobs[i].standard[fd] = -1;
+			}
+}
+
+static int jobs_make_and_wait(struct local_session *session, const struct pods_view *view,
+			      struct error *error)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < session->job_count; i++)
+		r = local_job_create(session, &session->jobs[i], error);
+	jobs_close_pipes(session);
+	if (r == 0 && view->look)
+		r = view->look(session, view->data, error);
+	for (size_t i = 0; r == 0 && i < session->job_count; i++)
+		r = local_job_start(session, &session->jobs[i], error);
+	return r == 0 ? local_session_wait(session, error) : r;
+}
+
+/* One container: its command's status, as a shell gives it. Several: 0 if all ended with 0. */
+static int jobs_status(const struct local_session *session)
+{
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		const struct local_job *job = &session->jobs[i];
+		int status = WIFEXITED(job->status) ? WEXITSTATUS(job->status)
+						    : 128 + WTERMSIG(job->status);
+
+		if (session->job_count == 1)
+			return status;
+		if (status) {
+			say("container %s of Pod %s/%s ended with %d", job->container->name,
+			    job->pod->namespace, job->pod->name, status);
+			code = EXIT_FAILED;
+		}
+	}
+	return code;
+}
+
+static int session_run(struct local_session *session, const struct common_options *common,
+		       const struct pods_view *view)
+{
+	struct prefixes prefixes = { .count = 0 };
+	struct error error = ERROR_INIT;
+	int r = 0;
+
+	for (size_t i = 0; !view->plans && i < session->job_count; i++)
+		print_grant(session, &session->jobs[i], stderr);
+	fflush(stdout);
+	if (session->job_count > 1 || common->json)
+		r = jobs_prefix(session, common, &prefixes, &error);
+	if (r == 0)
+		r = jobs_make_and_wait(session, view, &error);
+	jobs_close_pipes(session);
+	for (size_t i = 0; i < prefixes.count; i++)
+		waitpid(prefixes.pids[i], NULL, 0);
+	free(prefixes.pids);
+	if (r < 0)
+		return fail(EXIT_FAILED, &error);
+	int code = jobs_status(session);
+	if (common->json && print_jobs_json(session) != EXIT_DONE)
+		return EXIT_FAILED;
+	return code;
+}
+
+static int refuse(const struct common_options *common, int result, const struct reason *reason)
+{
+	if (common->json) {
+		autojson *object = NULL;
+		struct error error = ERROR_INIT;
+
+		if (reason_to_json(reason, &object, &error) < 0)
+			return fail(EXIT_FAILED, &error);
+		print_json(object);
+	} else {
+		print_reason(reason, stderr);
+	}
+	return reason_exit(result, reason);
+}
+
+/* Up to the plan. EXIT_DONE, or the exit code after the reason or error was printed. */
+static int session_prepare(struct local_session *session, const struct common_options *common,
+			   const struct pod *pods, size_t count)
+{
+	struct reason reason = { .code = REASON_NONE };
+	struct error error = ERROR_INIT;
+
+	int r = local_session_place(session, pods, count, &reason, &error);
+	if (r < 0 && reason.code != REASON_NONE && session->job_count)
+		reason_add_kubernetes(&reason,
+				      &session->jobs[session->job_count - 1].container->request, r);
+	if (r == 0)
+		r = local_session_plan(session, &reason, &error);
+	if (r == 0)
+		return EXIT_DONE;
+	return reason.code != REASON_NONE ? refuse(common, r, &reason) : fail(EXIT_FAILED, &error);
+}
+
+static int session_show_and_run(struct local_session *session, const struct common_options *common,
+				const struct pods_view *view, bool dry_run)
+{
+	print_notes(session);
+	if ((dry_run || view->plans) && !common->json)
+		print_plans(session);
+	if (!dry_run)
+		return session_run(session, common, view);
+	return common->json ? print_jobs_json(session) : EXIT_DONE;
+}
+
+int pods_run(const struct common_options *common, const struct pod *pods, size_t count,
+	     const struct pods_view *view)
+{
+	struct local_options options;
+	struct local_session session;
+	struct reason reason = { .code = REASON_NONE };
+	struct error error = ERROR_INIT, rights = ERROR_INIT;
+
+	session_options(common, &options);
+	options.inherit = view->inherit;
+	/* Without the right to make containers the plan can still be shown, and what is missing. */
+	if (!options.dry_run && runtime_check_rights(&rights) < 0)
+		options.dry_run = true;
+	int r = local_session_open(&options, say_waiting, &session, &reason, &error);
+	if (r < 0) {
+		if (reason.code != REASON_NONE)
+			return refuse(common, r, &reason);
+		return fail(r == -EBUSY ? EXIT_WAITING : EXIT_FAILED, &error);
+	}
+	int code = session_prepare(&session, common, pods, count);
+	if (code == EXIT_DONE)
+		code = session_show_and_run(&session, common, view, options.dry_run);
+	local_session_close(&session);
+	if (rights.number && code == EXIT_DONE)
+		return fail(EXIT_RIGHTS, &rights);
+	return code;
+}

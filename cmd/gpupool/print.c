@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpupool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define SENTENCE_MAX 4096
+
+int fail(enum exit_code code, const struct error *error)
+{
+	fprintf(stderr, "gpupool: %s\n", error->message[0] ? error->message : "failed");
+	return code;
+}
+
+void say(const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("gpupool: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+int finish_output(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	say("cannot write to standard output: %s; free space or choose another file",
+	    strerrordesc_np(errno ? errno : EIO));
+	return code == EXIT_DONE ? EXIT_FAILED : code;
+}
+
+void print_reason(const struct reason *reason, FILE *out)
+{
+	autostrbuf sentence = STRBUF_INIT(SENTENCE_MAX);
+
+	if (reason_sentence(reason, &sentence) < 0)
+		strbuf_adds(&sentence, reason_class(reason->code));
+	fprintf(out, "refused: %s\n", reason_class(reason->code));
+	fprintf(out, "  reason:     %s (%s)\n", reason_name(reason->code),
+		reason_link_to_string(reason_link_of(reason->code)));
+	fprintf(out, "  gpupool:    %s\n", sentence.data);
+	if (reason->kubernetes[0])
+		fprintf(out, "  kubernetes: %s\n", reason->kubernetes);
+}
+
+int print_json(struct json_object *object)
+{
+	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+								      JSON_C_TO_STRING_SPACED |
+								      JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	if (!text) {
+		say("out of memory");
+		return EXIT_FAILED;
+	}
+	puts(text);
+	return EXIT_DONE;
+}
+
+enum exit_code reason_exit(int result, const struct reason *reason)
+{
+	if (reason->code == REASON_NO_DRIVER || reason->code == REASON_DRIVER_MISMATCH ||
+	    reason->code == REASON_DRIVER_HUNG || reason->code == REASON_NO_RUNTIME)
+		return EXIT_RIGHTS;
+	return result == -EAGAIN ? EXIT_WAITING : EXIT_REFUSED;
+}
+
+/* The resource that kube-scheduler would count for a request, and so name in its sentence. */
+static void request_resource(const struct request *request, char *ret, size_t size)
+{
+	switch (request->kind) {
+	case REQUEST_WHOLE:
+		reason_text(ret, size, "nvidia.com/gpu");
+		return;
+	case REQUEST_SHARED:
+		reason_text(ret, size, "nvidia.com/gpu.shared");
+		return;
+	case REQUEST_MIG:
+		reason_text(ret, size, "nvidia.com/mig-%s", request->mig_profile);
+		return;
+	case REQUEST_SLICE:
+	case REQUEST_NONE:
+	case REQUEST_KIND_MAX:
+	case REQUEST_KIND_INVALID:
+		reason_text(ret, size, "gpupool.io/gpu-memory");
+		return;
+	}
+}
+
+void reason_add_kubernetes(struct reason *reason, const struct request *request, int result)
+{
+	char resource[128];
+
+	/* Models and UUIDs are no words of kube-scheduler's: it has no sentence for them. */
+	if (reason->kubernetes[0] || reason->code == REASON_NO_MODEL ||
+	    reason->code == REASON_NO_UUID)
+		return;
+	request_resource(request, resource, sizeof(resource));
+	kubernetes_unschedulable(reason->kubernetes, sizeof(reason->kubernetes), 1, resource,
+				 result == -EAGAIN);
+}
+
+const char *reality(const struct inventory *inventory)
+{
+	return inventory->real ? "real" : "simulated";
+}
+
+static unsigned holders_units(const struct local_holders *holders, const char *uuid)
+{
+	unsigned units = 0;
+
+	for (size_t i = 0; i < holders->count; i++)
+		for (size_t k = 0; k < holders->items[i].grant.card_count; k++)
+			if (strcmp(holders->items[i].grant.cards[k].uuid, uuid) == 0)
+				units += holders->items[i].grant.cards[k].units;
+	return units;
+}
+
+static void print_card(const struct inventory *inventory, const struct card *card,
+		       const struct local_holders *holders, struct columns *columns)
+{
+	autostrbuf health = STRBUF_INIT(SENTENCE_MAX), numa = STRBUF_INIT(16);
+
+	strbuf_adds(&health, card_health_to_string(card->condition.health));
+	if (card->condition.cause[0])
+		strbuf_addf(&health, ": %s", card->condition.cause);
+	if (card->numa >= 0)
+		strbuf_addf(&numa, "%d", card->numa);
+	else
+		strbuf_adds(&numa, "-");
+	columns_addf(columns, "%u", card->index);
+	columns_add(columns, card->model);
+	columns_add(columns, card->uuid);
+	columns_add(columns, card->bus_id);
+	columns_addf(columns, "%u GiB", card_units(card));
+	columns_addf(columns, "%u", holders_units(holders, card->uuid));
+	columns_addf(columns, "%lu MiB", (unsigned long)card_foreign_mib(card));
+	columns_add(columns, card_mode_to_string(card->mode));
+	columns_add(columns, numa.data);
+	columns_add(columns, health.data);
+	columns_add(columns, reality(inventory));
+	columns_end_row(columns);
+}
+
+void print_cards(const struct inventory *inventory, const struct local_holders *holders, FILE *out)
+{
+	static const char *const titles[] = { "CARD",	 "MODEL", "UUID", "BUS",    "MEMORY", "GRANTED",
+					      "FOREIGN", "MODE",  "NUMA", "HEALTH", "DRIVER" };
+	struct columns columns;
+
+	columns_init(&columns);
+	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
+		columns_add(&columns, titles[i]);
+	columns_end_row(&columns);
+	for (size_t i = 0; i < inventory->card_count; i++)
+		print_card(inventory, &inventory->cards[i], holders, &columns);
+	columns_print(&columns, out);
+	columns_release(&columns);
+}
+
+void describe_grant_card(const struct inventory *inventory, const struct grant_card *granted,
+			 struct strbuf *out)
+{
+	const struct card *card = inventory_find(inventory, granted->uuid);
+
+	if (card)
+		strbuf_addf(out, "card %u %s %s", card->index, card->model, card->uuid);
+	else
+		strbuf_addf(out, "card %s (not in the inventory)", granted->uuid);
+}
+
+static void print_holder(const struct inventory *inventory, const struct local_holder *holder,
+			 FILE *out)
+{
+	for (size_t i = 0; i < holder->grant.card_count; i++) {
+		autostrbuf card = STRBUF_INIT(SENTENCE_MAX);
+
+		describe_grant_card(inventory, &holder->grant.cards[i], &card);
+		fprintf(out, "  %s/%s %s: %u GiB of %s, enforcement: %s, process %d%s\n",
+			holder->grant.namespace, holder->grant.pod, holder->grant.container,
+			holder->grant.cards[i].units, card.data,
+			enforcement_to_string(holder->grant.enforcement), holder->pid,
+			holder->orphaned ? ", its gpupool is gone" : "");
+	}
+}
+
+void print_holders(const struct inventory *inventory, const struct local_holders *holders, FILE *out)
+{
+	if (!holders->count)
+		return;
+	fputs("\nGrants:\n", out);
+	for (size_t i = 0; i < holders->count; i++)
+		print_holder(inventory, &holders->items[i], out);
+}
+
+void print_grant(const struct local_session *session, const struct local_job *job, FILE *out)
+{
+	autostrbuf asked = STRBUF_INIT(SENTENCE_MAX), cards = STRBUF_INIT(65536);
+
+	request_describe(&job->container->request, &asked);
+	for (size_t i = 0; i < job->grant.card_count; i++) {
+		const struct grant_card *card = &job->grant.cards[i];
+
+		strbuf_adds(&cards, i ? ", " : "");
+		if (job->grant.kind == REQUEST_SLICE)
+			strbuf_addf(&cards, "%lu MiB of ", (unsigned long)card->memory_mib);
+		describe_grant_card(&session->inventory, card, &cards);
+	}
+	fprintf(out, "container %s of Pod %s/%s asks for %s", job->container->name,
+		job->pod->namespace, job->pod->name, asked.data);
+	if (!job->grant.card_count)
+		fputs(" and sees no card\n", out);
+	else
+		fprintf(out, " and gets %s; enforcement: %s\n", cards.data,
+			enforcement_to_string(job->grant.enforcement));
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpupool.h"
+
+#include <errno.h>
+
+struct run_options {
+	struct common_options common;
+	const char *gpus, *memory, *compute, *slice_cards, *model, *uuid, *policy, *name;
+};
+
+static const struct option_row run_rows[] = {
+	{ .name = "gpus", .letter = 'g', .kind = OPTION_STRING, .argument = "N",
+	  .help = "whole cards", .offset = offsetof(struct run_options, gpus) },
+	{ .name = "gpu-memory", .letter = 'm', .kind = OPTION_STRING, .argument = "GiB",
+	  .help = "a slice of a card: GiB of its memory",
+	  .offset = offsetof(struct run_options, memory) },
+	{ .name = "gpu-compute", .kind = OPTION_STRING, .argument = "PERCENT",
+	  .help = "with a slice: share of the card's compute",
+	  .offset = offsetof(struct run_options, compute) },
+	{ .name = "slice-cards", .kind = OPTION_STRING, .argument = "N",
+	  .help = "with a slice: spread it evenly over N cards",
+	  .offset = offsetof(struct run_options, slice_cards) },
+	{ .name = "gpu-model", .kind = OPTION_STRING, .argument = "PATTERNS",
+	  .help = "card models, comma separated, * and ? allowed",
+	  .offset = offsetof(struct run_options, model) },
+	{ .name = "gpu-uuid", .kind = OPTION_STRING, .argument = "UUIDS",
+	  .help = "cards by UUID, comma separated", .offset = offsetof(struct run_options, uuid) },
+	{ .name = "gpu-policy", .kind = OPTION_CHOICE, .argument = "POLICY",
+	  .help = "which card when several fit", .choices = "binpack|spread|topology",
+	  .offset = offsetof(struct run_options, policy) },
+	{ .name = "name", .kind = OPTION_STRING, .argument = "NAME",
+	  .help = "name of the Pod that is made (run)", .offset = offsetof(struct run_options, name) },
+	COMMON_ROW_IMAGE(struct run_options),
+	COMMON_ROW_DRY_RUN(struct run_options),
+	COMMON_ROW_NO_WAIT(struct run_options),
+	COMMON_ROW_RUNTIME(struct run_options),
+	COMMON_ROW_DRIVER_ROOT(struct run_options),
+	COMMON_ROW_JSON(struct run_options),
+	{ .name = NULL },
+};
+
+static int add_if_given(struct json_object *object, const char *key, const char *value)
+{
+	return value ? json_add_string(object, key, value) : 0;
+}
+
+/* The same road as a manifest: options become a Pod, and one table of rules reads it. */
+static int run_container_json(const struct run_options *options, int argc, char **argv,
+			      struct json_object *container)
+{
+	struct json_object *command = json_object_new_array();
+	struct json_object *resources = json_object_new_object();
+	struct json_object *limits = json_object_new_object();
+
+	if (json_add_string(container, "name", "main") < 0 ||
+	    json_add_string(container, "image", "host") < 0 ||
+	    json_add(container, "command", command) < 0 ||
+	    json_add(container, "resources", resources) < 0 ||
+	    json_add(resources, "limits", limits) < 0)
+		return -ENOMEM;
+	for (int i = 0; i < argc; i++)
+		if (json_append_string(command, argv[i]) < 0)
+			return -ENOMEM;
+	if (add_if_given(limits, "nvidia.com/gpu", options->gpus) < 0 ||
+	    add_if_given(limits, "gpupool.io/gpu-memory", options->memory) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static int run_pod_json(const struct run_options *options, int argc, char **argv,
+			struct json_object **ret)
+{
+	autojson *pod = json_object_new_object();
+	struct json_object *metadata = json_object_new_object();
+	struct json_object *annotations = json_object_new_object();
+	struct json_object *spec = json_object_new_object();
+	struct json_object *containers = json_object_new_array();
+	struct json_object *container = json_object_new_object();
+
+	if (json_add_string(pod, "apiVersion", "v1") < 0 ||
+	    json_add_string(pod, "kind", "Pod") < 0 || json_add(pod, "metadata", metadata) < 0 ||
+	    json_add_string(metadata, "name", options->name ? options->name : "run") < 0 ||
+	    json_add(metadata, "annotations", annotations) < 0 ||
+	    json_add(pod, "spec", spec) < 0 || json_add(spec, "containers", containers) < 0 ||
+	    json_append(containers, container) < 0)
+		return -ENOMEM;
+	if (add_if_given(annotations, "gpupool.io/gpu-compute", options->compute) < 0 ||
+	    add_if_given(annotations, "gpupool.io/slice-cards", options->slice_cards) < 0 ||
+	    add_if_given(annotations, "gpupool.io/gpu-model", options->model) < 0 ||
+	    add_if_given(annotations, "gpupool.io/gpu-uuid", options->uuid) < 0 ||
+	    add_if_given(annotations, "gpupool.io/gpu-policy", options->policy) < 0)
+		return -ENOMEM;
+	int r = run_container_json(options, argc, argv, container);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(pod);
+	return 0;
+}
+
+static int run_run(void *data, int argc, char **argv)
+{
+	const struct run_options *options = data;
+	autojson *document = NULL;
+	struct reason reason = { .code = REASON_NONE };
+	struct error error = ERROR_INIT;
+	struct pod pod;
+
+	if (!argc) {
+		error_set(&error, EINVAL,
+			  "run needs a command; write gpupool run --gpus 1 -- nvidia-smi");
+		return fail(EXIT_USAGE, &error);
+	}
+	if (run_pod_json(options, argc, argv, &document) < 0) {
+		error_no_memory(&error);
+		return fail(EXIT_FAILED, &error);
+	}
+	int r = pod_from_json(document, "gpupool run", &pod, &reason, &error);
+	if (r < 0) {
+		if (reason.code == REASON_NONE)
+			return fail(EXIT_USAGE, &error);
+		print_reason(&reason, stderr);
+		return EXIT_REFUSED;
+	}
+	const struct pods_view view = { .inherit = true };
+	int code = pods_run(&options->common, &pod, 1, &view);
+	pod_release(&pod);
+	return code;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "run one command in a container that holds the cards it asks for",
+	.operands = "[--] COMMAND [ARG...]",
+	.description =
+		"The command runs as the caller, in the caller's directory and environment, on this "
+		"machine's own root (--image host), and can open exactly the cards that it was "
+		"granted; without --gpus and --gpu-memory it can open none. Its exit status is "
+		"returned.",
+	.examples = "gpupool run --gpus 2 -- nvidia-smi -L\n"
+		    "gpupool run --gpu-memory 12 -- python3 train.py",
+	.options = run_rows,
+	.run = run_run,
+	.size = sizeof(struct run_options),
+};
