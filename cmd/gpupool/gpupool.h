@@ -53,6 +53,7 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int finish_output(int code);
 
 void print_reason(const struct reason *reason, FILE *out);
+void print_columns(struct columns *columns, FILE *out);
 int print_json(struct json_object *object);
 /* The exit code for a refusal: REFUSED, WAITING or, for the driver's absence, RIGHTS. */
 enum exit_code reason_exit(int result, const struct reason *reason);

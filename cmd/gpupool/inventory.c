@@ -19,13 +19,11 @@ static const struct option_row inventory_rows[] = {
 /* The matrix of `nvidia-smi topo -m`: NV<lanes>, or how far the PCIe path goes. */
 static void print_links(const struct inventory *inventory)
 {
-	struct columns columns;
+	autocolumns columns = COLUMNS_INIT((unsigned)inventory->card_count + 1);
 
-	columns_init(&columns);
 	columns_add(&columns, "");
 	for (size_t i = 0; i < inventory->card_count; i++)
 		columns_addf(&columns, "card %u", inventory->cards[i].index);
-	columns_end_row(&columns);
 	for (size_t i = 0; i < inventory->card_count; i++) {
 		const struct card *card = &inventory->cards[i];
 
@@ -43,11 +41,9 @@ static void print_links(const struct inventory *inventory)
 			else
 				columns_add(&columns, link ? link_kind_to_string(link->kind) : "-");
 		}
-		columns_end_row(&columns);
 	}
 	putchar('\n');
-	columns_print(&columns, stdout);
-	columns_release(&columns);
+	print_columns(&columns, stdout);
 }
 
 static int inventory_print_json(const struct inventory *inventory,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define SENTENCE_MAX 4096
+#define TABLE_MAX    (1u << 20)
 
 int fail(enum exit_code code, const struct error *error)
 {
@@ -109,6 +110,17 @@ const char *reality(const struct inventory *inventory)
 	return inventory->real ? "real" : "simulated";
 }
 
+void print_columns(struct columns *columns, FILE *out)
+{
+	autostrbuf text = STRBUF_INIT(TABLE_MAX);
+	struct error error = ERROR_INIT;
+
+	if (columns_print(columns, &text, &error) < 0)
+		fail(EXIT_FAILED, &error);
+	else
+		fputs(text.data, out);
+}
+
 static unsigned holders_units(const struct local_holders *holders, const char *uuid)
 {
 	unsigned units = 0;
@@ -143,23 +155,19 @@ static void print_card(const struct inventory *inventory, const struct card *car
 	columns_add(columns, numa.data);
 	columns_add(columns, health.data);
 	columns_add(columns, reality(inventory));
-	columns_end_row(columns);
 }
 
 void print_cards(const struct inventory *inventory, const struct local_holders *holders, FILE *out)
 {
 	static const char *const titles[] = { "CARD",	 "MODEL", "UUID", "BUS",    "MEMORY", "GRANTED",
 					      "FOREIGN", "MODE",  "NUMA", "HEALTH", "DRIVER" };
-	struct columns columns;
+	autocolumns columns = COLUMNS_INIT(ARRAY_SIZE(titles));
 
-	columns_init(&columns);
 	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
 		columns_add(&columns, titles[i]);
-	columns_end_row(&columns);
 	for (size_t i = 0; i < inventory->card_count; i++)
 		print_card(inventory, &inventory->cards[i], holders, &columns);
-	columns_print(&columns, out);
-	columns_release(&columns);
+	print_columns(&columns, out);
 }
 
 void describe_grant_card(const struct inventory *inventory, const struct grant_card *granted,

@@ -139,6 +139,7 @@ const struct command command_run = {
 	.examples = "gpupool run --gpus 2 -- nvidia-smi -L\n"
 		    "gpupool run --gpu-memory 12 -- python3 train.py",
 	.options = run_rows,
+	.stops_at_operand = true,
 	.run = run_run,
 	.size = sizeof(struct run_options),
 };
