@@ -247,7 +247,8 @@ int local_holders_hold(const struct local_holders *holders, struct pool *pool, s
 
 		if (!holders->items[i].grant.card_count)
 			continue;
-		r = pool_hold_grant(pool, 0, &holders->items[i].grant, error);
+		uint64_t unused;
+		r = pool_hold_grant(pool, 0, &holders->items[i].grant, &unused, error);
 		if (r < 0)
 			return error_wrap(error, "container %s", holders->items[i].id);
 	}
