@@ -12,7 +12,6 @@
  * With no driver loaded the kernel answers ENXIO once the open has passed every check; EPERM is the
  * device cgroup's no. So "reached" is ENXIO or success, and nothing else.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
