@@ -172,14 +172,12 @@ static int bundle_root_mounts(const struct local_job *job, struct error *error)
 	return job->image ? oci_spec_add_mount(job->spec, &sys, error) : 0;
 }
 
-int bundle_spec(struct local_session *session, struct local_job *job, struct reason *ret_reason,
-		struct error *error)
+int bundle_spec(const struct local_session *session, struct local_job *job, struct error *error)
 {
 	const struct local_caller *caller = &session->caller;
 	cleanup(string_list_release) struct string_list arguments = { 0 }, environment = { 0 };
 	autostrbuf root = STRBUF_INIT(4096), group = STRBUF_INIT(4096);
 
-	(void)ret_reason;
 	int r = bundle_arguments(job, &arguments, error);
 	if (r == 0)
 		r = bundle_environment(session, job, &environment, error);

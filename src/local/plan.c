@@ -39,23 +39,6 @@ static int job_capabilities(const struct local_session *session, const struct lo
 	return capabilities_parse(text, ret, error);
 }
 
-/* Mount points that only exist once the container's tmpfs holds them. */
-static int job_host_targets(struct local_job *job, struct error *error)
-{
-	const size_t prefix = strlen(PATH_HOST_DRIVER "/");
-
-	for (size_t i = 0; i < job->plan.count; i++) {
-		const struct edit *edit = &job->plan.edits[i];
-
-		if (edit->kind != EDIT_MOUNT ||
-		    strncmp(edit->name, PATH_HOST_DRIVER "/", prefix) != 0)
-			continue;
-		if (string_list_add(&job->host_targets, edit->name) < 0)
-			return error_no_memory(error);
-	}
-	return 0;
-}
-
 static int job_inject(const struct local_session *session, struct local_job *job, int root,
 		      struct reason *ret_reason, struct error *error)
 {
@@ -79,7 +62,7 @@ static int job_inject(const struct local_session *session, struct local_job *job
 	if (r < 0)
 		return r;
 	r = edit_plan_apply_oci(&job->plan, job->spec, error);
-	return r < 0 ? r : job_host_targets(job, error);
+	return r < 0 ? r : edit_plan_host_targets(&job->plan, &job->host_targets, error);
 }
 
 static int job_plan(struct local_session *session, struct local_job *job,
@@ -92,7 +75,8 @@ static int job_plan(struct local_session *session, struct local_job *job,
 	if (root < 0)
 		return error_set_errno(error, errno, "cannot open the image directory %s",
 				       job->image);
-	r = bundle_spec(session, job, ret_reason, error);
+	container_object(job->pod, job->container, ret_reason->object, sizeof(ret_reason->object));
+	r = bundle_spec(session, job, error);
 	return r < 0 ? r : job_inject(session, job, root, ret_reason, error);
 }
 

@@ -23,6 +23,5 @@ int leftovers_remove(const char *run_directory, const struct runtime *runtime,
 /* Removes <bundle> with all that we put there. */
 int bundle_remove(const char *bundle, struct error *error);
 /* The OCI spec of a job before injection, in job->spec. */
-int bundle_spec(struct local_session *session, struct local_job *job, struct reason *ret_reason,
-		struct error *error);
+int bundle_spec(const struct local_session *session, struct local_job *job, struct error *error);
 void job_release(struct local_job *job);

@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# gpupool run and apply on a simulated driver: statuses, rights, slices, locks, kills.
+load ../lib/common
+load ../lib/driver
+
+PROBE=$BUILD/test/lib/device_probe
+CUDA=$BUILD/test/lib/cuda_probe
+
+setup_file() {
+	[ "$(id -u)" = 0 ] || return 0
+	namespace_start
+	driver_start a100-80
+}
+
+teardown_file() {
+	namespace_stop
+}
+
+setup() {
+	needs_containers
+}
+
+# Nothing of a container is left: not its directory, not the runtime's state, not its cgroup.
+nothing_left() {
+	inside sh -c 'ls /run/gpupool/containers /run/gpupool/runtime 2>/dev/null' | grep -v : | grep . &&
+		return 1
+	! find /sys/fs/cgroup/devices/gpupool -mindepth 1 -type d 2>/dev/null | grep .
+}
+
+wait_for() { # SECONDS COMMAND...
+	local limit=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $limit ] || return 1
+		read -rt 0.05 <> <(:) || true
+	done
+}
+
+@test "the command's status is returned, whatever it is" {
+	for wanted in 0 1 3 5 77 255; do
+		run inside gpupool run -- sh -c "exit $wanted"
+		[ "$status" = "$wanted" ]
+	done
+	run inside gpupool run -- sh -c 'kill -9 $$'
+	[ "$status" = 137 ]
+	nothing_left
+}
+
+@test "a command that does not exist: one sentence, nothing left" {
+	run inside gpupool run -- /no/such/command
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"/no/such/command"* ]]
+	nothing_left
+}
+
+@test "the caller is who called sudo, without capabilities, in the caller's directory" {
+	cd /usr/share
+	run inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run --gpus 1 -- "$PROBE" status -- open /dev/nvidia0 /dev/nvidia1
+	echo "$output"
+	[ "$status" = 0 ]
+	grep -q '^Uid:.65534.65534' <<<"$output"
+	grep -q '^CapEff:.0000000000000000' <<<"$output"
+	grep -q '^CapBnd:.0000000000000000' <<<"$output"
+	grep -q '^NoNewPrivs:.1' <<<"$output"
+	grep -q '^Cwd: /usr/share$' <<<"$output"
+	grep -q '^/dev/nvidia0 ENXIO' <<<"$output"
+	grep -q '^/dev/nvidia1 ENOENT' <<<"$output"
+}
+
+@test "a directory that the caller cannot enter is refused before anything is made" {
+	local directory=$BATS_TEST_TMPDIR/private
+	mkdir -m 0700 "$directory"
+	cd "$directory"
+	run inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run -- true
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"cannot enter the working directory $directory"* ]]
+	nothing_left
+}
+
+@test "image host: what the command writes lands on the host, as the caller" {
+	local directory=$BATS_TEST_TMPDIR/open
+	mkdir "$directory"
+	chown 65534:65534 "$directory"
+	chmod 755 "$BATS_TEST_TMPDIR"
+	cd "$directory" && inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run -- sh -c 'echo mine >file' || {
+		# The folders above may be closed to that user on this machine.
+		skip "user 65534 cannot reach $directory"
+	}
+	[ "$(cat "$directory/file")" = mine ]
+	[ "$(stat -c %u "$directory/file")" = 65534 ]
+}
+
+@test "image directory: nothing is written into it" {
+	local image=$BATS_TEST_TMPDIR/image before
+	mkdir -p "$image/tmp"
+	cp "$PROBE" "$image/probe"
+	before=$(find "$image" -printf '%p %y %m %T@\n' | sort)
+	run inside gpupool run --gpus 1 --image "$image" -- /probe mknod /tmp 0 -- nodes /
+	echo "$output"
+	[ "$status" = 0 ]
+	[ "$(find "$image" -printf '%p %y %m %T@\n' | sort)" = "$before" ]
+}
+
+@test "two slices on one card at once; the screen says that nothing enforces them" {
+	run inside gpupool apply -f "$ROOT/docs/examples/two-slices.yaml"
+	echo "$output"
+	[ "$status" = 0 ]
+	[ "$(grep -c 'enforcement: none (reserved only)' <<<"$output")" = 2 ]
+	[ "$(grep -o 'UUID: GPU-[0-9a-f-]*' <<<"$output" | sort -u | wc -l)" = 1 ]
+	[ "$(grep -c '^\[slice-12/main\] GPU 0' <<<"$output")" = 1 ]
+	[ "$(grep -c '^\[slice-20/main\] GPU 0' <<<"$output")" = 1 ]
+}
+
+# The day a slice is enforced, this case must be turned round.
+@test "30 GiB in a slice of 12 GiB succeeds, and the plan said none" {
+	[ -x "$CUDA" ] || skip "cuda_probe is not built"
+	run inside gpupool run --gpu-memory 12 -- "$CUDA" alloc $((30 << 30))
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ $output == *"enforcement: none (reserved only)"* ]]
+	run inside gpupool run --dry-run --gpu-memory 12 -- true
+	[[ $output == *"enforcement: none (reserved only)"* ]]
+}
+
+@test "while a slice runs, inventory shows it with its enforcement" {
+	local fifo=$BATS_TEST_TMPDIR/fifo
+	mkfifo "$fifo"
+	inside gpupool run --gpu-memory 12 --name held -- "$PROBE" hold <"$fifo" 3>&- &
+	local job=$!
+	exec 8>"$fifo"
+	wait_for 20 inside sh -c 'gpupool inventory | grep -q default/held'
+	run inside gpupool inventory
+	echo "$output"
+	[[ $output == *"default/held main: 12 GiB of card"*"enforcement: none (reserved only)"* ]]
+	[ "$(inside gpupool inventory --json | jq '.grants | length')" = 1 ]
+	exec 8>&-
+	wait "$job"
+	[ "$(inside gpupool inventory --json | jq '.grants | length')" = 0 ]
+	nothing_left
+}
+
+@test "one command at a time: --no-wait exits 5 and names the holder" {
+	local fifo=$BATS_TEST_TMPDIR/fifo
+	mkfifo "$fifo"
+	inside gpupool run --name held -- "$PROBE" hold <"$fifo" 3>&- &
+	local job=$!
+	exec 8>"$fifo"
+	wait_for 20 inside sh -c 'ls /run/gpupool/containers/*/pid'
+	run inside gpupool run --no-wait -- true
+	echo "$output"
+	[ "$status" = 5 ]
+	[[ $output == *"held by another gpupool, process"* ]]
+	exec 8>&-
+	wait "$job"
+	run inside gpupool run --no-wait -- true
+	[ "$status" = 0 ]
+}
+
+@test "SIGTERM is passed on; the third one kills" {
+	inside gpupool run -- sh -c 'trap "exit 9" TERM; echo ready; while :; do sleep 0.1; done' \
+		>"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	local job=$!
+	wait_for 20 grep -q ready "$BATS_TEST_TMPDIR/out"
+	kill -TERM "$job"
+
+	wait "$job" || [ $? = 9 ]
+	nothing_left
+}
+
+# kill -9 of gpupool: the container runs on and holds its cards; once it ended, all is cleared away.
+@test "kill -9 of gpupool: what its container holds stays held until it ends" {
+	local fifo=$BATS_TEST_TMPDIR/fifo child
+	mkfifo "$fifo"
+	inside sh -c 'echo $$ >"$1"; exec gpupool run --gpus 8 --name orphan -- "$2" hold' - \
+		"$BATS_TEST_TMPDIR/pid" "$PROBE" <"$fifo" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	exec 8>"$fifo"
+	wait_for 20 grep -q holding "$BATS_TEST_TMPDIR/out"
+	kill -9 "$(cat "$BATS_TEST_TMPDIR/pid")"
+	wait_for 5 inside sh -c 'gpupool inventory | grep -q "its gpupool is gone"'
+	run inside gpupool run --gpus 1 -- true
+	echo "$output"
+	[ "$status" = 5 ]
+	[[ $output == *"not enough free cards"* ]]
+	exec 8>&-
+	wait_for 10 inside gpupool run --gpus 8 -- true
+	nothing_left
+}
