@@ -9,7 +9,10 @@ struct apply_options {
 };
 
 static const struct option_row apply_rows[] = {
-	{ .name = "filename", .letter = 'f', .kind = OPTION_STRING, .argument = "FILE",
+	{ .name = "filename",
+	  .letter = 'f',
+	  .kind = OPTION_STRING,
+	  .argument = "FILE",
 	  .help = "Pod manifest, YAML or JSON; - reads standard input",
 	  .offset = offsetof(struct apply_options, file) },
 	COMMON_ROW_IMAGE(struct apply_options),
@@ -68,8 +71,10 @@ const struct command command_apply = {
 	.operands = "",
 	.description =
 		"Reads real Pod YAML and runs all its containers at once, each with exactly the "
-		"cards that it was granted. Fields that do not concern one machine are ignored with "
-		"a note. Images are mapped to this machine's root unless --image names a directory. "
+		"cards that it was granted. Fields that do not concern one machine are ignored "
+		"with "
+		"a note. Images are mapped to this machine's root unless --image names a "
+		"directory. "
 		"All Pods of the file are placed, or none.",
 	.examples = "gpupool apply -f pod.yaml\ngpupool apply -f pod.yaml --dry-run",
 	.options = apply_rows,

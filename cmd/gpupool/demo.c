@@ -14,10 +14,10 @@
 
 #include "embedded.h"
 
-#define NVIDIA_MAJOR	  195 /* Linux devices.txt; 254 and 255 are modeset and control */
+#define NVIDIA_MAJOR       195 /* Linux devices.txt; 254 and 255 are modeset and control */
 #define NVIDIA_CARD_MINORS 254
-#define SCREEN_TEXT_MAX	  65536
-#define PATH_NAME_MAX	  320
+#define SCREEN_TEXT_MAX    65536
+#define PATH_NAME_MAX      320
 
 struct demo_options {
 	struct common_options common;
@@ -51,8 +51,8 @@ static const struct {
 
 struct demo {
 	struct common_options common;
-	char directory[32];	 /* of the manifests, ours, removed at the end */
-	const char *label;	 /* "real" or "simulated" */
+	char directory[32]; /* of the manifests, ours, removed at the end */
+	const char *label;  /* "real" or "simulated" */
 	unsigned facts, wrong;
 };
 
@@ -360,7 +360,8 @@ const struct command command_demo = {
 	.summary = "show the whole chain: cards, Pods, grants, plans, containers, refusals",
 	.operands = "",
 	.description =
-		"Runs the Pods of the field's own guides and reads back from each container and from "
+		"Runs the Pods of the field's own guides and reads back from each container and "
+		"from "
 		"the kernel what it really got. Fails if anything differs from the grant. Where "
 		"containers cannot be made it stops after the plan, names the missing right and "
 		"exits with 3.",

@@ -23,28 +23,41 @@ struct common_options {
 };
 
 /* Rows for a table whose options structure has a `struct common_options common`. */
-#define COMMON_ROW_DRIVER_ROOT(type)                                                               \
-	{ .name = "driver-root", .kind = OPTION_STRING, .argument = "DIR",                         \
-	  .help = "where the NVIDIA driver's files are", .offset = offsetof(type, common.driver_root) }
-#define COMMON_ROW_JSON(type)                                                                      \
-	{ .name = "json", .kind = OPTION_FLAG, .help = "print one JSON object",                    \
-	  .offset = offsetof(type, common.json) }
-#define COMMON_ROW_RUNTIME(type)                                                                   \
-	{ .name = "runtime", .kind = OPTION_STRING, .argument = "NAME",                            \
-	  .help = "container runtime: runc, crun or an absolute path (first found)",               \
-	  .offset = offsetof(type, common.runtime) }
-#define COMMON_ROW_IMAGE(type)                                                                     \
-	{ .name = "image", .kind = OPTION_STRING, .argument = "host|DIR",                          \
-	  .help = "root of the containers: this machine's, or a directory (host)",                 \
-	  .offset = offsetof(type, common.image) }
-#define COMMON_ROW_DRY_RUN(type)                                                                   \
-	{ .name = "dry-run", .kind = OPTION_FLAG,                                                  \
-	  .help = "print grants and the plan of edits, make no container",                         \
-	  .offset = offsetof(type, common.dry_run) }
-#define COMMON_ROW_NO_WAIT(type)                                                                   \
-	{ .name = "no-wait", .kind = OPTION_FLAG,                                                  \
-	  .help = "exit 5 instead of waiting for another gpupool to end",                          \
-	  .offset = offsetof(type, common.no_wait) }
+#define COMMON_ROW_DRIVER_ROOT(type)                                             \
+	{                                                                        \
+		.name = "driver-root", .kind = OPTION_STRING, .argument = "DIR", \
+		.help = "where the NVIDIA driver's files are",                   \
+		.offset = offsetof(type, common.driver_root)                     \
+	}
+#define COMMON_ROW_JSON(type)                                                         \
+	{                                                                             \
+		.name = "json", .kind = OPTION_FLAG, .help = "print one JSON object", \
+		.offset = offsetof(type, common.json)                                 \
+	}
+#define COMMON_ROW_RUNTIME(type)                                                           \
+	{                                                                                  \
+		.name = "runtime", .kind = OPTION_STRING, .argument = "NAME",              \
+		.help = "container runtime: runc, crun or an absolute path (first found)", \
+		.offset = offsetof(type, common.runtime)                                   \
+	}
+#define COMMON_ROW_IMAGE(type)                                                           \
+	{                                                                                \
+		.name = "image", .kind = OPTION_STRING, .argument = "host|DIR",          \
+		.help = "root of the containers: this machine's, or a directory (host)", \
+		.offset = offsetof(type, common.image)                                   \
+	}
+#define COMMON_ROW_DRY_RUN(type)                                                 \
+	{                                                                        \
+		.name = "dry-run", .kind = OPTION_FLAG,                          \
+		.help = "print grants and the plan of edits, make no container", \
+		.offset = offsetof(type, common.dry_run)                         \
+	}
+#define COMMON_ROW_NO_WAIT(type)                                                \
+	{                                                                       \
+		.name = "no-wait", .kind = OPTION_FLAG,                         \
+		.help = "exit 5 instead of waiting for another gpupool to end", \
+		.offset = offsetof(type, common.no_wait)                        \
+	}
 
 /* "gpupool: MESSAGE" on standard error; returns CODE. */
 int fail(enum exit_code code, const struct error *error);
@@ -57,8 +70,14 @@ void print_columns(struct columns *columns, FILE *out);
 int print_json(struct json_object *object);
 /* The exit code for a refusal: REFUSED, WAITING or, for the driver's absence, RIGHTS. */
 enum exit_code reason_exit(int result, const struct reason *reason);
-/* A sentence of the scheduler or API server beside ours, where there is one. */
-void reason_add_kubernetes(struct reason *reason, const struct request *request, int result);
+/* kube-scheduler's own sentence beside ours, where it would have one. */
+void reason_add_kubernetes(struct reason *reason, const struct request *request,
+			   const struct inventory *inventory, int result);
+
+void print_columns(struct columns *columns, FILE *out);
+int print_json(struct json_object *object);
+/* The exit code for a refusal: REFUSED, WAITING or, for the driver's absence, RIGHTS. */
+enum exit_code reason_exit(int result, const struct reason *reason);
 
 void print_cards(const struct inventory *inventory, const struct local_holders *holders, FILE *out);
 void print_holders(const struct inventory *inventory, const struct local_holders *holders,

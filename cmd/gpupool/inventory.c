@@ -10,7 +10,9 @@ struct inventory_options {
 
 static const struct option_row inventory_rows[] = {
 	COMMON_ROW_DRIVER_ROOT(struct inventory_options),
-	{ .name = "links", .kind = OPTION_FLAG, .help = "show the links between the cards too",
+	{ .name = "links",
+	  .kind = OPTION_FLAG,
+	  .help = "show the links between the cards too",
 	  .offset = offsetof(struct inventory_options, links) },
 	COMMON_ROW_JSON(struct inventory_options),
 	{ .name = NULL },

@@ -14,8 +14,10 @@ static const struct program program = {
 		"it takes an inventory through the driver, places requests on cards, plans what a "
 		"container needs, and runs it. Every refusal says why, with the numbers.\n"
 		"\n"
-		"Exit codes: 0 done, 1 failed, 2 usage, 3 not enough rights or no driver, 4 refused "
-		"for ever, 5 could fit later. `run` and `apply` of one container return its command's "
+		"Exit codes: 0 done, 1 failed, 2 usage, 3 not enough rights or no driver, 4 "
+		"refused "
+		"for ever, 5 could fit later. `run` and `apply` of one container return its "
+		"command's "
 		"status once it started.",
 	.commands = commands,
 };

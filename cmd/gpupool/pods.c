@@ -72,7 +72,8 @@ static void print_notes(const struct local_session *session)
 		if (!i || session->jobs[i - 1].pod != job->pod)
 			for (size_t k = 0; k < job->pod->notes.count; k++)
 				say("note: %s", job->pod->notes.items[k]);
-		if (!job->image && job->container->image && strcmp(job->container->image, "host") != 0)
+		if (!job->image && job->container->image &&
+		    strcmp(job->container->image, "host") != 0)
 			say("note: image %s of container %s is mapped to host, this machine's root",
 			    job->container->image, job->container->name);
 		for (size_t k = 0; k < job->plan.notes.count; k++)
@@ -254,7 +255,8 @@ static int session_prepare(struct local_session *session, const struct common_op
 	int r = local_session_place(session, pods, count, &reason, &error);
 	if (r < 0 && reason.code != REASON_NONE && session->job_count)
 		reason_add_kubernetes(&reason,
-				      &session->jobs[session->job_count - 1].container->request, r);
+				      &session->jobs[session->job_count - 1].container->request,
+				      &session->inventory, r);
 	if (r == 0)
 		r = local_session_plan(session, &reason, &error);
 	if (r == 0)

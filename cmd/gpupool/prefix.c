@@ -43,8 +43,10 @@ static void copy_lines(const char *prefix, FILE *input, int output)
 static void prefix_child(const char *prefix, int input, int output)
 {
 	/* The last line matters more than a signal meant for the containers. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGINT, &ignore, NULL);
+	sigaction(SIGTERM, &ignore, NULL);
 	if (dup2(input, 0) < 0 || dup2(output, 1) < 0)
 		_exit(1);
 	/* The pool's lock among them: this process may outlive a killed gpupool. */

@@ -44,15 +44,16 @@ void print_reason(const struct reason *reason, FILE *out)
 	fprintf(out, "  reason:     %s (%s)\n", reason_name(reason->code),
 		reason_link_to_string(reason_link_of(reason->code)));
 	fprintf(out, "  gpupool:    %s\n", sentence.data);
-	if (reason->kubernetes[0])
-		fprintf(out, "  kubernetes: %s\n", reason->kubernetes);
+	fprintf(out, "  kubernetes: %s\n",
+		reason->kubernetes[0] ? reason->kubernetes
+				      : "(no sentence: it counts a node's devices, not cards)");
 }
 
 int print_json(struct json_object *object)
 {
-	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
-								      JSON_C_TO_STRING_SPACED |
-								      JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char *text = json_object_to_json_string_ext(
+		object,
+		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
 
 	if (!text) {
 		say("out of memory");
@@ -92,17 +93,37 @@ static void request_resource(const struct request *request, char *ret, size_t si
 	}
 }
 
-void reason_add_kubernetes(struct reason *reason, const struct request *request, int result)
+/* What the device plugin would have the node offer: devices of healthy cards. */
+static uint64_t node_allocatable(const struct inventory *inventory, enum request_kind kind)
+{
+	uint64_t allocatable = 0;
+
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		const struct card *card = &inventory->cards[i];
+
+		if (card->condition.health == CARD_HEALTHY)
+			allocatable += kind == REQUEST_SLICE ? card_units(card) : 1;
+	}
+	return allocatable;
+}
+
+void reason_add_kubernetes(struct reason *reason, const struct request *request,
+			   const struct inventory *inventory, int result)
 {
 	char resource[128];
+	uint64_t wanted = request->cards;
+	uint64_t allocatable = node_allocatable(inventory, request->kind);
 
-	/* Models and UUIDs are no words of kube-scheduler's: it has no sentence for them. */
-	if (reason->kubernetes[0] || reason->code == REASON_NO_MODEL ||
-	    reason->code == REASON_NO_UUID)
+	if (request->kind == REQUEST_SLICE)
+		wanted = (uint64_t)request->units * request->cards;
+	/* It counts devices of a node and nothing else: models, UUIDs, and how much of the memory
+	 * lies on one card are no words of kube-scheduler's, and it would let such a Pod pass. */
+	if (reason->kubernetes[0] || (wanted <= allocatable && result != -EAGAIN) ||
+	    reason->code == REASON_NO_MODEL || reason->code == REASON_NO_UUID)
 		return;
 	request_resource(request, resource, sizeof(resource));
 	kubernetes_unschedulable(reason->kubernetes, sizeof(reason->kubernetes), 1, resource,
-				 result == -EAGAIN);
+				 wanted <= allocatable);
 }
 
 const char *reality(const struct inventory *inventory)
@@ -159,8 +180,9 @@ static void print_card(const struct inventory *inventory, const struct card *car
 
 void print_cards(const struct inventory *inventory, const struct local_holders *holders, FILE *out)
 {
-	static const char *const titles[] = { "CARD",	 "MODEL", "UUID", "BUS",    "MEMORY", "GRANTED",
-					      "FOREIGN", "MODE",  "NUMA", "HEALTH", "DRIVER" };
+	static const char *const titles[] = { "CARD",   "MODEL",   "UUID",    "BUS",
+					      "MEMORY", "GRANTED", "FOREIGN", "MODE",
+					      "NUMA",   "HEALTH",  "DRIVER" };
 	autocolumns columns = COLUMNS_INIT(ARRAY_SIZE(titles));
 
 	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
@@ -196,7 +218,8 @@ static void print_holder(const struct inventory *inventory, const struct local_h
 	}
 }
 
-void print_holders(const struct inventory *inventory, const struct local_holders *holders, FILE *out)
+void print_holders(const struct inventory *inventory, const struct local_holders *holders,
+		   FILE *out)
 {
 	if (!holders->count)
 		return;

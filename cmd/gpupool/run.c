@@ -9,27 +9,49 @@ struct run_options {
 };
 
 static const struct option_row run_rows[] = {
-	{ .name = "gpus", .letter = 'g', .kind = OPTION_STRING, .argument = "N",
-	  .help = "whole cards", .offset = offsetof(struct run_options, gpus) },
-	{ .name = "gpu-memory", .letter = 'm', .kind = OPTION_STRING, .argument = "GiB",
+	{ .name = "gpus",
+	  .letter = 'g',
+	  .kind = OPTION_STRING,
+	  .argument = "N",
+	  .help = "whole cards",
+	  .offset = offsetof(struct run_options, gpus) },
+	{ .name = "gpu-memory",
+	  .letter = 'm',
+	  .kind = OPTION_STRING,
+	  .argument = "GiB",
 	  .help = "a slice of a card: GiB of its memory",
 	  .offset = offsetof(struct run_options, memory) },
-	{ .name = "gpu-compute", .kind = OPTION_STRING, .argument = "PERCENT",
+	{ .name = "gpu-compute",
+	  .kind = OPTION_STRING,
+	  .argument = "PERCENT",
 	  .help = "with a slice: share of the card's compute",
 	  .offset = offsetof(struct run_options, compute) },
-	{ .name = "slice-cards", .kind = OPTION_STRING, .argument = "N",
+	{ .name = "slice-cards",
+	  .kind = OPTION_STRING,
+	  .argument = "N",
 	  .help = "with a slice: spread it evenly over N cards",
 	  .offset = offsetof(struct run_options, slice_cards) },
-	{ .name = "gpu-model", .kind = OPTION_STRING, .argument = "PATTERNS",
+	{ .name = "gpu-model",
+	  .kind = OPTION_STRING,
+	  .argument = "PATTERNS",
 	  .help = "card models, comma separated, * and ? allowed",
 	  .offset = offsetof(struct run_options, model) },
-	{ .name = "gpu-uuid", .kind = OPTION_STRING, .argument = "UUIDS",
-	  .help = "cards by UUID, comma separated", .offset = offsetof(struct run_options, uuid) },
-	{ .name = "gpu-policy", .kind = OPTION_CHOICE, .argument = "POLICY",
-	  .help = "which card when several fit", .choices = "binpack|spread|topology",
+	{ .name = "gpu-uuid",
+	  .kind = OPTION_STRING,
+	  .argument = "UUIDS",
+	  .help = "cards by UUID, comma separated",
+	  .offset = offsetof(struct run_options, uuid) },
+	{ .name = "gpu-policy",
+	  .kind = OPTION_CHOICE,
+	  .argument = "POLICY",
+	  .help = "which card when several fit",
+	  .choices = "binpack|spread|topology",
 	  .offset = offsetof(struct run_options, policy) },
-	{ .name = "name", .kind = OPTION_STRING, .argument = "NAME",
-	  .help = "name of the Pod that is made (run)", .offset = offsetof(struct run_options, name) },
+	{ .name = "name",
+	  .kind = OPTION_STRING,
+	  .argument = "NAME",
+	  .help = "name of the Pod that is made (run)",
+	  .offset = offsetof(struct run_options, name) },
 	COMMON_ROW_IMAGE(struct run_options),
 	COMMON_ROW_DRY_RUN(struct run_options),
 	COMMON_ROW_NO_WAIT(struct run_options),
@@ -67,6 +89,24 @@ static int run_container_json(const struct run_options *options, int argc, char 
 	return 0;
 }
 
+static int run_annotations_json(const struct run_options *options, struct json_object *annotations)
+{
+	const struct {
+		const char *key, *value;
+	} rows[] = {
+		{ "gpupool.io/gpu-compute", options->compute },
+		{ "gpupool.io/slice-cards", options->slice_cards },
+		{ "gpupool.io/gpu-model", options->model },
+		{ "gpupool.io/gpu-uuid", options->uuid },
+		{ "gpupool.io/gpu-policy", options->policy },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (add_if_given(annotations, rows[i].key, rows[i].value) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 static int run_pod_json(const struct run_options *options, int argc, char **argv,
 			struct json_object **ret)
 {
@@ -80,15 +120,10 @@ static int run_pod_json(const struct run_options *options, int argc, char **argv
 	if (json_add_string(pod, "apiVersion", "v1") < 0 ||
 	    json_add_string(pod, "kind", "Pod") < 0 || json_add(pod, "metadata", metadata) < 0 ||
 	    json_add_string(metadata, "name", options->name ? options->name : "run") < 0 ||
-	    json_add(metadata, "annotations", annotations) < 0 ||
-	    json_add(pod, "spec", spec) < 0 || json_add(spec, "containers", containers) < 0 ||
-	    json_append(containers, container) < 0)
+	    json_add(metadata, "annotations", annotations) < 0 || json_add(pod, "spec", spec) < 0 ||
+	    json_add(spec, "containers", containers) < 0 || json_append(containers, container) < 0)
 		return -ENOMEM;
-	if (add_if_given(annotations, "gpupool.io/gpu-compute", options->compute) < 0 ||
-	    add_if_given(annotations, "gpupool.io/slice-cards", options->slice_cards) < 0 ||
-	    add_if_given(annotations, "gpupool.io/gpu-model", options->model) < 0 ||
-	    add_if_given(annotations, "gpupool.io/gpu-uuid", options->uuid) < 0 ||
-	    add_if_given(annotations, "gpupool.io/gpu-policy", options->policy) < 0)
+	if (run_annotations_json(options, annotations) < 0)
 		return -ENOMEM;
 	int r = run_container_json(options, argc, argv, container);
 	if (r < 0)
@@ -132,7 +167,8 @@ const struct command command_run = {
 	.summary = "run one command in a container that holds the cards it asks for",
 	.operands = "[--] COMMAND [ARG...]",
 	.description =
-		"The command runs as the caller, in the caller's directory and environment, on this "
+		"The command runs as the caller, in the caller's directory and environment, on "
+		"this "
 		"machine's own root (--image host), and can open exactly the cards that it was "
 		"granted; without --gpus and --gpu-memory it can open none. Its exit status is "
 		"returned.",

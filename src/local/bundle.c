@@ -113,10 +113,9 @@ static int caller_enter(const struct local_caller *caller, const char *directory
 	if (pid < 0)
 		return -errno;
 	if (pid == 0) {
-		if (geteuid() == 0 &&
-		    (setgroups(caller->group_count, caller->groups) < 0 ||
-		     setresgid(caller->gid, caller->gid, caller->gid) < 0 ||
-		     setresuid(caller->uid, caller->uid, caller->uid) < 0))
+		if (geteuid() == 0 && (setgroups(caller->group_count, caller->groups) < 0 ||
+				       setresgid(caller->gid, caller->gid, caller->gid) < 0 ||
+				       setresuid(caller->uid, caller->uid, caller->uid) < 0))
 			_exit(EPERM);
 		_exit(chdir(directory) < 0 ? errno : 0);
 	}
@@ -218,8 +217,10 @@ int bundle_remove(const char *bundle, struct error *error)
 	static const struct {
 		const char *name;
 		int flags;
-	} entries[] = { { "config.json", 0 },		{ "pid", 0 },
-			{ "rootfs", AT_REMOVEDIR },	{ "layers", AT_REMOVEDIR },
+	} entries[] = { { "config.json", 0 },
+			{ "pid", 0 },
+			{ "rootfs", AT_REMOVEDIR },
+			{ "layers", AT_REMOVEDIR },
 			{ "grant.json", 0 } };
 
 	autoclose int fd = open(bundle, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -130,7 +130,8 @@ static int facts_rules_v2(struct local_facts *facts, struct error *error)
 		return error_set_errno(error, errno, "cannot open %s", path);
 	attributes.query.target_fd = (unsigned)fd;
 	if (syscall(SYS_bpf, BPF_PROG_QUERY, &attributes, sizeof(attributes)) < 0)
-		return error_set_errno(error, errno, "cannot ask for the device programs of %s", path);
+		return error_set_errno(error, errno, "cannot ask for the device programs of %s",
+				       path);
 	return facts_add(&facts->rules, error, "%u device programs (cgroup v2)",
 			 attributes.query.prog_cnt);
 }

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STAT_BYTES_MAX	 4096
+#define STAT_BYTES_MAX   4096
 #define CGROUP_BYTES_MAX 65536
-#define HOLDERS_MAX	 4096
+#define HOLDERS_MAX      4096
 
 const char *local_run_directory(void)
 {
@@ -153,8 +153,8 @@ static int holders_read_directory(const char *directory, DIR *stream, struct loc
 		if (entry->d_name[0] == '.')
 			continue;
 		if (holders->count >= HOLDERS_MAX)
-			return error_set(error, E2BIG, "%s holds more than %d containers", directory,
-					 HOLDERS_MAX);
+			return error_set(error, E2BIG, "%s holds more than %d containers",
+					 directory, HOLDERS_MAX);
 		int r = holder_read(directory, entry->d_name, &holder, error);
 		if (r < 0)
 			return r;

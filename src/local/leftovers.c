@@ -26,7 +26,8 @@ static bool container_holds(const struct local_holders *holders, const struct ru
 {
 	for (size_t i = 0; i < holders->count; i++)
 		if (strcmp(holders->items[i].id, id) == 0)
-			return !(holders->items[i].orphaned && container_never_started(runtime, id));
+			return !(holders->items[i].orphaned &&
+				 container_never_started(runtime, id));
 	return false;
 }
 
@@ -57,9 +58,9 @@ int leftovers_remove(const char *run_directory, const struct runtime *runtime,
 		return error_set(error, ENAMETOOLONG, "the path %s is too long", run_directory);
 	DIR *stream = opendir(directory.data);
 	if (!stream)
-		return errno == ENOENT ? 0
-				       : error_set_errno(error, errno, "cannot read %s",
-							 directory.data);
+		return errno == ENOENT
+			       ? 0
+			       : error_set_errno(error, errno, "cannot read %s", directory.data);
 	while (r == 0 && (entry = readdir(stream)))
 		if (entry->d_name[0] != '.' && !container_holds(holders, runtime, entry->d_name))
 			r = leftover_remove(directory.data, runtime, entry->d_name, error);

@@ -49,31 +49,30 @@ void local_holders_release(struct local_holders *holders);
 /* Marks the processes of INVENTORY that belong to holders as granted (by their cgroup). */
 void local_holders_mark(const struct local_holders *holders, struct inventory *inventory);
 /* The grants of HOLDERS in the book of POOL's only node. */
-int local_holders_hold(const struct local_holders *holders, struct pool *pool,
-		       struct error *error);
+int local_holders_hold(const struct local_holders *holders, struct pool *pool, struct error *error);
 
 /* GPUPOOL_RUN_DIR or /run/gpupool. */
 const char *local_run_directory(void);
 
 struct local_options {
 	struct device_options device;
-	const char *runtime; /* "runc", "crun", path or NULL */
-	const char *image;   /* "host", a directory, or NULL: every image is mapped to host */
+	const char *runtime;   /* "runc", "crun", path or NULL */
+	const char *image;     /* "host", a directory, or NULL: every image is mapped to host */
 	unsigned capabilities; /* enum driver_capability, 0: from the container's environment */
-	bool dry_run; /* plan only: no lock, no runtime, no root needed */
-	bool no_wait; /* -EBUSY instead of waiting for the lock */
+	bool dry_run;          /* plan only: no lock, no runtime, no root needed */
+	bool no_wait;          /* -EBUSY instead of waiting for the lock */
 	bool inherit; /* the caller's environment and directory (run), not a Pod's clean ones */
 };
 
-struct local_job { /* one container */
-	const struct pod *pod;	     /* not owned */
+struct local_job {                         /* one container */
+	const struct pod *pod;             /* not owned */
 	const struct container *container; /* of pod */
 	struct placement placement;
 	bool placed;
 	uint64_t hold; /* number in the book */
 	struct grant grant;
 	struct edit_plan plan;
-	struct json_object *spec; /* owned */
+	struct json_object *spec;  /* owned */
 	char *id, *bundle, *image; /* owned; image NULL: this machine's root */
 	char *working_directory;   /* owned */
 	struct string_list host_targets;
@@ -88,7 +87,7 @@ struct local_session {
 	struct local_caller caller;
 	struct inventory inventory;
 	struct local_holders holders;
-	struct pool *pool; /* owned */
+	struct pool *pool;          /* owned */
 	struct driver_files *files; /* owned; NULL without a driver */
 	struct runtime runtime;
 	struct local_job *jobs; /* owned */

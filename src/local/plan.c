@@ -17,9 +17,9 @@ static int job_choose_image(const struct local_session *session, struct local_jo
 	if (!image || strcmp(image, "host") == 0)
 		return 0;
 	if (!realpath(image, resolved))
-		return error_set_errno(error, errno,
-				       "cannot find the image directory %s; give host or a directory",
-				       image);
+		return error_set_errno(
+			error, errno,
+			"cannot find the image directory %s; give host or a directory", image);
 	job->image = strdup(resolved);
 	return job->image ? 0 : error_no_memory(error);
 }
@@ -65,8 +65,8 @@ static int job_inject(const struct local_session *session, struct local_job *job
 	return r < 0 ? r : edit_plan_host_targets(&job->plan, &job->host_targets, error);
 }
 
-static int job_plan(struct local_session *session, struct local_job *job,
-		    struct reason *ret_reason, struct error *error)
+static int job_plan(struct local_session *session, struct local_job *job, struct reason *ret_reason,
+		    struct error *error)
 {
 	int r = job_choose_image(session, job, error);
 	if (r < 0)

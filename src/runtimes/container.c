@@ -68,11 +68,16 @@ int runtime_create(const struct runtime *runtime, const struct runtime_container
 		if (r < 0)
 			return r;
 	}
-	const char *arguments[] = { "create",	       "--bundle",  container->bundle, "--pid-file",
-				    pid_file.data, container->id, NULL };
-	struct spawn spawn = { .runtime = runtime, .arguments = arguments, .container = container,
-			       .input = container->input, .output = container->output,
-			       .errors = container->errors, .log = log.data };
+	const char *arguments[] = { "create",     "--bundle",    container->bundle,
+				    "--pid-file", pid_file.data, container->id,
+				    NULL };
+	struct spawn spawn = { .runtime = runtime,
+			       .arguments = arguments,
+			       .container = container,
+			       .input = container->input,
+			       .output = container->output,
+			       .errors = container->errors,
+			       .log = log.data };
 	r = spawn_start(&spawn, &pid, errors);
 	if (r < 0)
 		return r;
@@ -93,8 +98,12 @@ static int container_call(const struct runtime *runtime, const char *id,
 	int r = container_log_path(runtime, id, &log, errors);
 	if (r < 0)
 		return r;
-	struct spawn spawn = { .runtime = runtime, .arguments = arguments, .input = -1,
-			       .output = -1, .errors = -1, .log = log.data };
+	struct spawn spawn = { .runtime = runtime,
+			       .arguments = arguments,
+			       .input = -1,
+			       .output = -1,
+			       .errors = -1,
+			       .log = log.data };
 	r = spawn_start(&spawn, &pid, errors);
 	if (r < 0)
 		return r;
@@ -146,8 +155,12 @@ int runtime_exec(const struct runtime *runtime, const char *id, const char *cons
 		return r;
 	if (pipe2(pipes, O_CLOEXEC) < 0)
 		return error_set_errno(errors, errno, "cannot make a pipe");
-	struct spawn spawn = { .runtime = runtime, .arguments = arguments, .input = -1,
-			       .output = pipes[1], .errors = pipes[1], .log = log.data };
+	struct spawn spawn = { .runtime = runtime,
+			       .arguments = arguments,
+			       .input = -1,
+			       .output = pipes[1],
+			       .errors = pipes[1],
+			       .log = log.data };
 	r = spawn_start(&spawn, &pid, errors);
 	close(pipes[1]);
 	if (r < 0) {
@@ -175,8 +188,8 @@ static int rights_try(struct error *error)
 	if (geteuid() != 0)
 		return error_set(error, EPERM, "containers need root: run this with sudo");
 	if (unshare(CLONE_NEWNS) < 0)
-		return error_set_errno(error, EPERM,
-				       "mount namespaces need CAP_SYS_ADMIN, which this root lacks");
+		return error_set_errno(
+			error, EPERM, "mount namespaces need CAP_SYS_ADMIN, which this root lacks");
 	if (mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0 ||
 	    mount("tmpfs", "/tmp", "tmpfs", 0, "size=64k") < 0)
 		return error_set_errno(error, EPERM,
@@ -185,8 +198,7 @@ static int rights_try(struct error *error)
 		return error_set_errno(error, EPERM,
 				       "device nodes need CAP_MKNOD, which this root lacks");
 	if (access("/sys/fs/cgroup", W_OK) < 0)
-		return error_set_errno(error, EPERM,
-				       "device rules need a writable /sys/fs/cgroup");
+		return error_set_errno(error, EPERM, "device rules need a writable /sys/fs/cgroup");
 	return 0;
 }
 

@@ -11,7 +11,7 @@ static const char *const runtime_names[] = { "runc", "crun" };
 
 /* As root we trust the system's directories, not the caller's PATH. */
 static const char *const runtime_directories[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
-						   "/usr/bin",	      "/sbin",		"/bin" };
+						   "/usr/bin",        "/sbin",          "/bin" };
 
 static bool runtime_find_name(const char *name, struct runtime *ret)
 {
@@ -74,9 +74,10 @@ int runtime_find(const char *name, const char *state, struct runtime *ret,
 	if (ret_reason) {
 		*ret_reason = (struct reason){ .code = REASON_NO_RUNTIME };
 		reason_text(ret_reason->node, sizeof(ret_reason->node), "this machine");
-		reason_text(ret_reason->detail, sizeof(ret_reason->detail),
-			    "looked for %s in /usr/local/{sbin,bin}, /usr/{sbin,bin} and /{sbin,bin}",
-			    name ? name : "runc and crun");
+		reason_text(
+			ret_reason->detail, sizeof(ret_reason->detail),
+			"looked for %s in /usr/local/{sbin,bin}, /usr/{sbin,bin} and /{sbin,bin}",
+			name ? name : "runc and crun");
 	}
 	return error_set(error, ENOENT, "no container runtime %s on this machine; install runc",
 			 name ? name : "(runc or crun)");

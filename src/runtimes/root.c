@@ -55,7 +55,8 @@ static int root_make_host_targets(const struct string_list *targets, struct erro
 
 	if (!targets || !targets->count)
 		return 0;
-	if (mount("tmpfs", PATH_HOST_DRIVER, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") < 0)
+	if (mount("tmpfs", PATH_HOST_DRIVER, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") <
+	    0)
 		return error_set_errno(error, errno, "cannot mount a tmpfs over %s",
 				       PATH_HOST_DRIVER);
 	for (size_t i = 0; i < targets->count; i++) {
@@ -102,8 +103,10 @@ static int root_overlay_image(const char *bundle, const char *image, const char 
 	autoclose int fd = open(layers.data, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat lower_stat;
 	if (fd < 0 || mkdirat(fd, "upper", 0755) < 0 || mkdirat(fd, "work", 0755) < 0 ||
-	    fstat(lower, &lower_stat) < 0 || fchmodat(fd, "upper", lower_stat.st_mode & 07777, 0) < 0)
-		return error_set_errno(error, errno, "cannot prepare the layers at %s", layers.data);
+	    fstat(lower, &lower_stat) < 0 ||
+	    fchmodat(fd, "upper", lower_stat.st_mode & 07777, 0) < 0)
+		return error_set_errno(error, errno, "cannot prepare the layers at %s",
+				       layers.data);
 	if (mount("overlay", rootfs, "overlay", 0, options.data) < 0)
 		return error_set_errno(error, errno, "cannot mount an overlay over the image %s",
 				       image);

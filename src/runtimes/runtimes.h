@@ -16,8 +16,8 @@
 #include "model/model.h"
 
 struct runtime {
-	char name[16];	/* "runc" or "crun" */
-	char path[256]; /* absolute */
+	char name[16];   /* "runc" or "crun" */
+	char path[256];  /* absolute */
 	char state[256]; /* directory for the runtime's own state, made when missing */
 };
 
@@ -30,7 +30,7 @@ int runtime_find(const char *name, const char *state, struct runtime *ret,
 		 struct reason *ret_reason, struct error *error);
 
 struct runtime_container {
-	const char *id;	    /* letters, digits, '-', '_', '.' */
+	const char *id;     /* letters, digits, '-', '_', '.' */
 	const char *bundle; /* absolute; holds config.json and an empty directory rootfs */
 	/* NULL: this machine's root, bound recursively as slave at <bundle>/rootfs. Else the image's
 	 * directory: the lower layer of an overlay at <bundle>/rootfs whose upper layer is a tmpfs,

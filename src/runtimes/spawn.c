@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <linux/close_range.h>
 
-#define LOG_BYTES_MAX	(1u << 20)
-#define ARGUMENTS_MAX	64
+#define LOG_BYTES_MAX (1u << 20)
+#define ARGUMENTS_MAX 64
 
 /* Nothing of the caller's environment reaches the runtime. */
 static const char *const runtime_environment[] = {
@@ -50,19 +50,21 @@ static int spawn_descriptors(const struct spawn *spawn, struct error *error)
 
 static void spawn_reset_signals(void)
 {
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int number = 1; number < NSIG; number++)
-		signal(number, SIG_DFL);
+		sigaction(number, &standard, NULL);
 }
 
 static int spawn_child(const struct spawn *spawn, struct error *error)
 {
-	const char *argv[ARGUMENTS_MAX] = { spawn->runtime->path, "--root", spawn->runtime->state,
-					    "--log",		  spawn->log,  "--log-format",
-					    "json" };
+	const char *argv[ARGUMENTS_MAX] = {
+		spawn->runtime->path, "--root", spawn->runtime->state, "--log", spawn->log,
+		"--log-format",       "json"
+	};
 	size_t count = 7;
 
 	for (size_t i = 0; spawn->arguments[i]; i++) {

@@ -6,10 +6,10 @@
 
 struct spawn {
 	const struct runtime *runtime;
-	const char *const *arguments; /* after the global options; ends with NULL */
+	const char *const *arguments;              /* after the global options; ends with NULL */
 	const struct runtime_container *container; /* create only: its root is prepared */
-	int input, output, errors;		   /* -1: /dev/null */
-	const char *log;			   /* file for the runtime's own messages */
+	int input, output, errors;                 /* -1: /dev/null */
+	const char *log;                           /* file for the runtime's own messages */
 };
 
 /* Starts it; *ret_pid is the runtime's process. Errors of the preparation come back as messages. */

@@ -93,8 +93,8 @@ static int probe_nodes(int argc, char **argv)
 
 static int probe_status(int argc, char **argv)
 {
-	static const char *const keys[] = { "Uid:", "Gid:", "Groups:", "CapEff:", "CapBnd:",
-					    "NoNewPrivs:" };
+	static const char *const keys[] = { "Uid:",    "Gid:",    "Groups:",
+					    "CapEff:", "CapBnd:", "NoNewPrivs:" };
 	char line[1024];
 	FILE *status = fopen("/proc/self/status", "r");
 
@@ -131,7 +131,7 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } verbs[] = {
-	{ "open", probe_open },	    { "mknod", probe_mknod }, { "nodes", probe_nodes },
+	{ "open", probe_open },     { "mknod", probe_mknod }, { "nodes", probe_nodes },
 	{ "status", probe_status }, { "hold", probe_hold },
 };
 

@@ -57,15 +57,21 @@ static void write_job(const char *id, pid_t process)
 {
 	char bundle[256];
 	struct error error = ERROR_INIT;
-	char name_namespace[] = "default", name_pod[] = "train", name_uid[] = "", main_name[] = "main";
+	char name_namespace[] = "default", name_pod[] = "train", name_uid[] = "",
+	     main_name[] = "main";
 	struct grant_card card = { .uuid = CARD_A, .units = 12, .memory_mib = 12288 };
 	struct local_job job = {
 		.bundle = bundle,
 		.id = bundle,
 		.pid = process,
-		.grant = { .namespace = name_namespace, .pod = name_pod, .uid = name_uid,
-			   .container = main_name, .kind = REQUEST_SLICE,
-			   .enforcement = ENFORCEMENT_NONE, .cards = &card, .card_count = 1 },
+		.grant = { .namespace = name_namespace,
+			   .pod = name_pod,
+			   .uid = name_uid,
+			   .container = main_name,
+			   .kind = REQUEST_SLICE,
+			   .enforcement = ENFORCEMENT_NONE,
+			   .cards = &card,
+			   .card_count = 1 },
 	};
 
 	write_holder(id, NULL);
@@ -183,7 +189,8 @@ static pid_t hold_in_child(int *ret_write)
 		int fd;
 
 		close(done[1]);
-		if (lock_take(directory, true, NULL, &fd, NULL) < 0 || write(ready[1], &byte, 1) != 1)
+		if (lock_take(directory, true, NULL, &fd, NULL) < 0 ||
+		    write(ready[1], &byte, 1) != 1)
 			_exit(1);
 		_exit(read(done[0], &byte, 1) < 0);
 	}
