@@ -107,9 +107,12 @@ static int add_names(struct search *search, struct driver_file *file, const stru
 	/* Its first name is taken: another copy of the same library was found before. */
 	if (r < 0 || file->names.count == 0)
 		return r;
-	strbuf_addf(&versioned, "%s.so.%s", row->base, search->files->version);
-	if (row->versioned && strbuf_failed(&versioned) == 0)
-		r = add_name(search, file, row->directory, versioned.data);
+	if (row->versioned) {
+		strbuf_addf(&versioned, "%s.so.%s", row->base, search->files->version);
+		r = strbuf_failed(&versioned) < 0
+			    ? strbuf_failed(&versioned)
+			    : add_name(search, file, row->directory, versioned.data);
+	}
 	if (r == 0 && row->also)
 		r = add_name(search, file, row->directory, row->also);
 	return r;
