@@ -16,7 +16,7 @@ int vec_reserve(void *items, size_t *capacity, size_t needed, size_t size)
 	memcpy(&data, items, sizeof(data));
 	size_t wanted = *capacity ? *capacity : 8;
 	while (wanted < needed) {
-		if (wanted > SIZE_MAX / 2)
+		if (wanted > PTRDIFF_MAX / size / 2)
 			return -ENOMEM;
 		wanted *= 2;
 	}

@@ -72,6 +72,12 @@ const char *__lsan_default_suppressions(void)
 	return "leak:json_object_object_add_ex\n";
 }
 
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "print_suppressions=0";
+}
+
 /* How to add a call: its prototype and wrapper here, and its name in test/unit/meson.build. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
