@@ -204,7 +204,7 @@ static int read_long(struct option_reader *reader)
 	const char *value = text[length] ? text + length + 1 : NULL;
 	char name[64];
 
-	if (length >= sizeof(name))
+	if (!length || length >= sizeof(name))
 		return fail_unknown(reader, text);
 	memcpy(name, text, length);
 	name[length] = '\0';

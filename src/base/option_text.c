@@ -95,11 +95,12 @@ void option_print_help(const struct program *program, const struct command *comm
 		program->name, program->name);
 }
 
-/* scdoc gives these a meaning anywhere in a line, and "#", "-", "|" and others at its start. */
+/* scdoc gives these a meaning, some only at the start of a line. A line that starts with "." it
+ * loses in any case: write none. */
 static void print_escaped(const char *text, FILE *out)
 {
 	for (; *text; text++) {
-		if (strchr("\\*_`<>#+-.|[]!", *text))
+		if (strchr("\\*_`<>#+-|[];", *text))
 			fputc('\\', out);
 		fputc(*text, out);
 	}

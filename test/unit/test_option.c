@@ -74,7 +74,7 @@ static const struct option_row rows[] = {
 static const struct command command_run = { .name = "run",
 					    .summary = "run a command",
 					    .operands = "[--] COMMAND [ARG...]",
-					    .description = "First line.\n\n.Second *one*.",
+					    .description = "First line.\n\nSecond *one*.",
 					    .examples = "gpupool run --gpus 1 nvidia-smi\n",
 					    .options = rows,
 					    .stops_at_operand = true,
@@ -317,7 +317,7 @@ TEST(option_program_cases)
 
 static const char run_help[] =
 	"Usage: gpupool run [OPTION...] [--] COMMAND [ARG...]\n\nrun a command\n\n"
-	"First line.\n\n.Second *one*.\n\nOptions:\n"
+	"First line.\n\nSecond *one*.\n\nOptions:\n"
 	"  -d, --dry-run             print the plan only\n"
 	"  -v, --verbose             say more\n"
 	"  -i, --image host|DIR      root of the container; *bold* _lines_ \\ # are plain text\n"
@@ -378,9 +378,9 @@ TEST(option_man_page_is_read_by_scdoc)
 	if (!pipe_through(source.data, "scdoc <\"$1\"", &page))
 		skip();
 	/* The page's own marks stay text: scdoc made no bold of them. */
-	assert_non_null(strstr(page.data, "*bold* _lines_ \\e # are plain text"));
+	assert_non_null(strstr(page.data, "*bold* _lines_ \\\\ # are plain text"));
 	assert_non_null(strstr(page.data, "\\fB--gpus\\fR \\fIN\\fR"));
-	assert_non_null(strstr(page.data, "\\&.Second *one*."));
+	assert_non_null(strstr(page.data, "\nSecond *one*."));
 	assert_non_null(strstr(page.data, "gpupool run --gpus 1 nvidia-smi"));
 }
 
