@@ -49,13 +49,13 @@ static void change_card(struct pool *pool, const struct held *held, unsigned at,
 
 static void change(struct pool *pool, const struct held *held, bool add)
 {
-	uint64_t cards = 0;
+	uint64_t cards = 0, idle = pool->nodes[held->node].idle;
 
 	for (unsigned i = 0; i < held->count; i++) {
 		change_card(pool, held, i, add);
 		cards |= card_bit(held->cards[i].card);
 	}
-	views_update(pool, held->node, cards);
+	views_update(pool, held->node, cards, idle ^ pool->nodes[held->node].idle);
 }
 
 static int new_entry(struct pool *pool, uint32_t *ret)

@@ -33,19 +33,22 @@ struct slot {
 };
 
 struct node {
+	/* What each decision and grant touches: one line of the processor's cache. */
+	uint64_t idle;                  /* sets of the node's cards: no holder at all */
+	uint64_t for_whole, for_slices; /* that may be held so, holders left out of account */
+	uint64_t may_be_both;           /* mode auto */
+	uint64_t *groups;               /* owned; NVLink groups of two and more cards */
+	uint32_t first;                 /* number in the pool of the first card */
+	uint32_t first_group;           /* and of the first group */
+	unsigned count, group_count;
+
 	char *name;    /* owned */
 	char *problem; /* owned; why the driver gives no cards, or NULL */
 	bool versions_differ;
 	struct card *cards; /* owned, with their links and processes */
-	unsigned count;
-	uint32_t first;            /* number in the pool of the first card */
-	uint64_t healthy, foreign; /* sets of the node's cards */
+	uint64_t healthy, foreign;
 	uint64_t modes[CARD_MODE_MAX];
-	uint64_t idle;    /* no holder at all */
-	uint64_t *groups; /* owned; NVLink groups of two and more cards */
-	unsigned group_count;
-	uint32_t first_group; /* number in the pool */
-	uint16_t *ties;       /* owned; count * count, the strength of each pair's link */
+	uint16_t *ties; /* owned; count * count, the strength of each pair's link */
 };
 
 struct held_card {
@@ -137,19 +140,6 @@ static inline const struct slot *node_slot(const struct pool *pool, const struct
 	return &pool->slots[node->first + card];
 }
 
-/* Cards that may be held whole, and those that may be cut, holders left out of account. */
-static inline uint64_t node_for_whole(const struct node *node)
-{
-	return node->healthy & ~node->foreign &
-	       (node->modes[CARD_MODE_WHOLE] | node->modes[CARD_MODE_AUTO]);
-}
-
-static inline uint64_t node_for_slices(const struct node *node)
-{
-	return node->healthy & ~node->foreign &
-	       (node->modes[CARD_MODE_SLICES] | node->modes[CARD_MODE_AUTO]);
-}
-
 static inline unsigned slot_free_units(const struct slot *slot)
 {
 	return slot->held_whole || slot->granted > slot->units
@@ -227,8 +217,9 @@ struct view *view_get(const struct pool *pool, const struct model_set *models);
 struct order *view_several(const struct pool *pool, struct view *view, unsigned cards);
 void view_free(struct view *view);
 void views_drop(struct pool *pool);
-/* To be called after the CARDS of NODE changed. */
-void views_update(struct pool *pool, unsigned node, uint64_t cards);
+/* To be called after the holders of CARDS of NODE changed, and TURNED of them became idle or were
+ * idle before. */
+void views_update(struct pool *pool, unsigned node, uint64_t cards, uint64_t turned);
 
 #define KEY_ID_BITS      25
 #define KEY_COMPUTE_BITS 7

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An ordered set of numbered items, each with one key, whose memory is taken once: changes cannot
- * fail. Keys are unique because the item's own number is part of them. A treap whose priorities
- * come from the item numbers: the shape, and so every decision, is the same in each run.
+ * An ordered set of numbered items, each with one key whose low bits are the item's number. Sorted
+ * chunks of up to 63 keys behind one sorted directory: a look-up or a change touches few lines of
+ * memory. All memory is taken at the start, so that changes cannot fail.
  */
 #pragma once
 
@@ -10,18 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ORDER_NONE   UINT32_MAX
-#define ORDER_NO_KEY UINT64_MAX
+#define ORDER_ITEM_BITS 25
+#define ORDER_NONE      UINT32_MAX
+#define ORDER_NO_KEY    UINT64_MAX
 
-struct order_node {
-	uint64_t key; /* ORDER_NO_KEY: not in the set */
-	uint32_t left, right;
-};
+struct order_chunk;
 
 struct order {
-	struct order_node *nodes; /* owned; by item */
+	uint64_t *keys; /* owned; by item, ORDER_NO_KEY: not in the set */
 	size_t size;
-	uint32_t root;
+	/* The directory, in order of the keys. Two neighbours hold more than 48 keys together. */
+	uint64_t *firsts;  /* owned; smallest key of each chunk */
+	uint32_t *numbers; /* owned; which chunk; behind count those that are free */
+	uint8_t *counts;   /* owned; keys in each chunk */
+	size_t count;
+	struct order_chunk *chunks; /* owned */
 };
 
 int order_init(struct order *order, size_t size); /* 0 or -ENOMEM */
@@ -36,5 +39,5 @@ uint32_t order_below(const struct order *order, uint64_t key);
 
 static inline uint64_t order_key(const struct order *order, uint32_t item)
 {
-	return order->nodes[item].key;
+	return order->keys[item];
 }

@@ -151,6 +151,11 @@ static int fill_node(struct node *node, const char *name, const struct inventory
 		node->modes[card->mode] |= bit;
 		node->idle |= bit;
 	}
+	uint64_t usable = node->healthy & ~node->foreign;
+
+	node->may_be_both = node->modes[CARD_MODE_AUTO];
+	node->for_whole = usable & (node->modes[CARD_MODE_WHOLE] | node->may_be_both);
+	node->for_slices = usable & (node->modes[CARD_MODE_SLICES] | node->may_be_both);
 	return topology_init(node);
 }
 

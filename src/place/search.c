@@ -254,7 +254,7 @@ static void search_scan(struct search *search)
 static int64_t fullness(const struct search *search, const struct node *node, unsigned card)
 {
 	const struct slot *slot = node_slot(search->pool, node, card);
-	bool precious = node->modes[CARD_MODE_AUTO] & node->idle & card_bit(card);
+	bool precious = node->may_be_both & node->idle & card_bit(card);
 	int64_t score =
 		(int64_t)slot_free_units(slot) << KEY_COMPUTE_BITS | slot_free_compute(slot);
 

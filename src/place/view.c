@@ -27,9 +27,9 @@ static void update_slice(const struct pool *pool, struct view *view, const struc
 	uint64_t bit = card_bit(card);
 	unsigned lane = size_position(view, slot->units);
 
-	if (!(node_for_slices(node) & bit) || slot->units == 0)
+	if (!(node->for_slices & bit) || slot->units == 0)
 		return; /* such a card never was in the set */
-	if (node->modes[CARD_MODE_AUTO] & node->idle & bit)
+	if (node->may_be_both & node->idle & bit)
 		lane += view->size_count; /* precious: it could still be held whole */
 	order_set(&view->slices, number,
 		  key_slice(lane, slot_free_units(slot), slot_free_compute(slot), number));
@@ -66,17 +66,18 @@ static void update_several(const struct pool *pool, struct view *view, unsigned 
 			   unsigned cards)
 {
 	const struct node *of = &pool->nodes[node];
-	unsigned free = nth_free(pool, of, view->cards[node] & node_for_slices(of), cards);
+	unsigned free = nth_free(pool, of, view->cards[node] & of->for_slices, cards);
 
 	order_set(view->several[cards], node, free ? key_count(free, 0, node) : ORDER_NO_KEY);
 }
 
-static void update_node(const struct pool *pool, struct view *view, unsigned node, uint64_t cards)
+static void update_node(const struct pool *pool, struct view *view, unsigned node, uint64_t cards,
+			uint64_t turned)
 {
 	const struct node *of = &pool->nodes[node];
-	uint64_t whole = view->cards[node] & node_for_whole(of);
+	uint64_t whole = view->cards[node] & of->for_whole;
 
-	if (whole) {
+	if (whole & turned) {
 		order_set(&view->whole, node,
 			  key_count(count_cards(whole), count_cards(whole & of->idle), node));
 		update_groups(view, of, whole & of->idle);
@@ -88,11 +89,11 @@ static void update_node(const struct pool *pool, struct view *view, unsigned nod
 			update_several(pool, view, node, i);
 }
 
-void views_update(struct pool *pool, unsigned node, uint64_t cards)
+void views_update(struct pool *pool, unsigned node, uint64_t cards, uint64_t turned)
 {
 	for (unsigned i = 0; i < POOL_VIEWS_MAX; i++)
 		if (pool->views->items[i] && (pool->views->items[i]->cards[node] & cards))
-			update_node(pool, pool->views->items[i], node, cards);
+			update_node(pool, pool->views->items[i], node, cards, turned);
 }
 
 void view_free(struct view *view)
@@ -169,7 +170,7 @@ static struct view *view_new(const struct pool *pool, const struct model_set *mo
 		return NULL;
 	}
 	for (unsigned i = 0; i < pool->node_count; i++)
-		update_node(pool, view, i, UINT64_MAX);
+		update_node(pool, view, i, UINT64_MAX, UINT64_MAX);
 	return view;
 }
 

@@ -21,27 +21,34 @@ enum step {
 	STEP_ALL,
 };
 
-struct use { /* of one card, added up from the grants */
-	unsigned holders, whole, units, compute;
-};
-
-static struct use add_up(const struct naive_world *world, unsigned node, unsigned card)
+/* The sums of all cards, new from the list of grants each time. */
+static void add_up(struct naive_world *world)
 {
-	struct use use = { 0, 0, 0, 0 };
+	size_t size = world->node_count * NAIVE_CARDS_MAX * sizeof(*world->uses);
 
+	if (!world->uses)
+		world->uses = malloc(size ? size : 1);
+	if (!world->uses)
+		abort();
+	memset(world->uses, 0, size);
 	for (size_t i = 0; i < world->grant_count; i++) {
 		const struct naive_grant *grant = &world->grants[i];
 
 		for (unsigned j = 0; j < grant->count; j++) {
-			if (grant->node != node || grant->cards[j] != card)
-				continue;
-			use.holders++;
-			use.whole += grant->kind == REQUEST_WHOLE;
-			use.units += grant->units[j];
-			use.compute += grant->compute;
+			struct naive_use *use =
+				&world->uses[grant->node * NAIVE_CARDS_MAX + grant->cards[j]];
+
+			use->holders++;
+			use->whole += grant->kind == REQUEST_WHOLE;
+			use->units += grant->units[j];
+			use->compute += grant->compute;
 		}
 	}
-	return use;
+}
+
+static struct naive_use use_of(const struct naive_world *world, unsigned node, unsigned card)
+{
+	return world->uses[node * NAIVE_CARDS_MAX + card];
 }
 
 static bool matches(const struct string_list *patterns, const char *text)
@@ -131,7 +138,7 @@ static void look_at(const struct naive_world *world, const struct request *reque
 		    unsigned position, struct view_of_card *ret)
 {
 	const struct card *card = &world->inventories[node].cards[position];
-	struct use use = add_up(world, node, position);
+	struct naive_use use = use_of(world, node, position);
 	enum naive_fault fault = world->fault;
 	bool slice = request->kind == REQUEST_SLICE;
 	bool free = fault == NAIVE_SLICES_FORGOTTEN ? use.whole == 0 : use.holders == 0;
@@ -312,11 +319,12 @@ static bool waits(enum reason_code code)
 	return true;
 }
 
-void naive_decide(const struct naive_world *world, const struct request *request, int node,
+void naive_decide(struct naive_world *world, const struct request *request, int node,
 		  struct naive_answer *ret)
 {
 	struct view_of_node best = { .step = STEP_MODEL };
 
+	add_up(world);
 	for (unsigned i = 0; i < world->node_count; i++) {
 		struct view_of_node view;
 
@@ -343,14 +351,16 @@ void naive_decide(const struct naive_world *world, const struct request *request
 void naive_release(struct naive_world *world)
 {
 	free(world->grants);
+	free(world->uses);
 	*world = (struct naive_world){ 0 };
 }
 
-const char *naive_excess(const struct naive_world *world, char *text, size_t size)
+const char *naive_excess(struct naive_world *world, char *text, size_t size)
 {
+	add_up(world);
 	for (unsigned i = 0; i < world->node_count; i++) {
 		for (unsigned j = 0; j < world->inventories[i].card_count; j++) {
-			struct use use = add_up(world, i, j);
+			struct naive_use use = use_of(world, i, j);
 			unsigned units = gib(&world->inventories[i].cards[j]);
 
 			if (use.whole <= 1 && (use.whole == 0 || use.holders == 1) &&

@@ -35,11 +35,16 @@ enum naive_fault {
 	NAIVE_FAULT_MAX,
 };
 
+struct naive_use { /* of one card, added up from the grants */
+	unsigned holders, whole, units, compute;
+};
+
 struct naive_world {
 	const struct inventory *inventories; /* by node */
 	size_t node_count;
 	struct naive_grant *grants; /* owned */
 	size_t grant_count, grant_capacity;
+	struct naive_use *uses; /* owned; room for the sums of one look */
 	enum naive_fault fault;
 };
 
@@ -52,8 +57,8 @@ struct naive_answer {
 void naive_release(struct naive_world *world);
 
 /* NODE < 0: the whole pool. Else the numbers of that node only, code and result as they are there. */
-void naive_decide(const struct naive_world *world, const struct request *request, int node,
+void naive_decide(struct naive_world *world, const struct request *request, int node,
 		  struct naive_answer *ret);
 
 /* NULL, or which sum of grants exceeds a card. */
-const char *naive_excess(const struct naive_world *world, char *text, size_t size);
+const char *naive_excess(struct naive_world *world, char *text, size_t size);
