@@ -8,7 +8,7 @@
  *   obstacle_us           one refusal for which every node must be looked at
  *   ratio_to_100          cost of one decision against that of the first line
  *   checksum              over every answer: the same on each run and machine
- * An argument is the number of steps at each size.
+ * Between them TAP: one result a budget. GPUPOOL_TEST_SCALE (100 is all steps) sets the length.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,10 @@
 #include "place_world.h"
 
 #define CARDS         8u
-#define STEPS_DEFAULT 300000u
+#define STEPS_FULL    600000u
+#define DECISIONS_MIN 20000.0 /* a second, at 5,000 nodes */
+#define RATIO_MAX     3.0     /* cost of a decision at 5,000 nodes against 100 */
+#define P99_MAX_US    100.0
 #define STUCK         40u /* refusals in a row after which the pool is let drain */
 
 struct node_kind {
@@ -254,7 +257,11 @@ static double time_obstacle(const struct bench *bench)
 	return (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - start) / 20 / 1000.0;
 }
 
-static void bench_size(unsigned nodes, size_t steps, double *first_cost)
+struct result {
+	double cost, p99_us;
+};
+
+static struct result bench_size(unsigned nodes, size_t steps, double first_cost)
 {
 	struct bench bench = { .pool = pool_new(), .random = 88172645463325252u, .target = 500 };
 	uint64_t start, took;
@@ -274,8 +281,6 @@ static void bench_size(unsigned nodes, size_t steps, double *first_cost)
 	took = now_ns(CLOCK_PROCESS_CPUTIME_ID) - start;
 	double cost = (double)took / (double)(bench.decisions ? bench.decisions : 1);
 
-	if (*first_cost <= 0)
-		*first_cost = cost;
 	uint64_t resident = resident_bytes();
 	double refusal = percentile(bench.refusal_times, bench.refused, 0.99);
 	double p50 = percentile(bench.times, bench.decisions, 0.5);
@@ -287,25 +292,50 @@ static void bench_size(unsigned nodes, size_t steps, double *first_cost)
 	       ",\"ratio_to_100\":%.2f,\"checksum\":\"%016" PRIx64 "\"}\n",
 	       nodes, nodes * CARDS, 1e9 / cost, p50, p99, refusal, time_obstacle(&bench),
 	       (double)resident / 1048576.0, bench.placed, bench.refused,
-	       bench.granted_units * 100 / bench.total_units, cost / *first_cost, bench.checksum);
+	       bench.granted_units * 100 / bench.total_units,
+	       first_cost > 0 ? cost / first_cost : 1.0, bench.checksum);
 	fflush(stdout);
 	free(bench.times);
 	free(bench.refusal_times);
 	free(bench.grants);
 	pool_free(bench.pool);
+	return (struct result){ cost, p99 };
 }
 
-int main(int argc, char **argv)
+static bool judge(unsigned number, bool kept, const char *what, double measured, double budget)
+{
+	printf("%sok %u - %s: %.2f, budget %.0f\n", kept ? "" : "not ", number, what, measured,
+	       budget);
+	return kept;
+}
+
+static size_t steps_to_run(void)
+{
+	const char *scale = getenv("GPUPOOL_TEST_SCALE");
+	uint64_t part = 100;
+
+	if (scale && parse_uint(scale, 1, 10000, &part) < 0)
+		die("GPUPOOL_TEST_SCALE is no number from 1 to 10000");
+	return (size_t)(STEPS_FULL * part / 100);
+}
+
+int main(void)
 {
 	static const unsigned sizes[] = { 100, 1000, 5000 };
-	uint64_t steps = STEPS_DEFAULT;
-	double first_cost = 0;
+	struct result results[ARRAY_SIZE(sizes)];
+	bool kept = true;
 
-	if (argc > 2 || (argc == 2 && parse_uint(argv[1], 1000, 100000000, &steps) < 0)) {
-		fprintf(stderr, "usage: bench_place [STEPS]  (1000 and more)\n");
-		return 2;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
-		bench_size(sizes[i], (size_t)steps, &first_cost);
-	return 0;
+		results[i] = bench_size(sizes[i], steps_to_run(), i ? results[0].cost : 0);
+	struct result largest = results[ARRAY_SIZE(sizes) - 1];
+	double ratio = largest.cost / results[0].cost, rate = 1e9 / largest.cost;
+
+	kept &= judge(1, rate >= DECISIONS_MIN, "decisions a second at 5,000 nodes, at least", rate,
+		      DECISIONS_MIN);
+	kept &= judge(2, ratio <= RATIO_MAX, "cost at 5,000 nodes in costs at 100, at most", ratio,
+		      RATIO_MAX);
+	kept &= judge(3, largest.p99_us < P99_MAX_US,
+		      "p99 of a decision at 5,000 nodes in us, below", largest.p99_us, P99_MAX_US);
+	printf("1..3\n");
+	return kept ? 0 : 1;
 }

@@ -191,6 +191,7 @@ void query_init(const struct pool *pool, const struct request *request, const ch
 		struct query *ret);
 /* NULL, or what is wrong with the request itself, written to TEXT. */
 const char *query_check(const struct request *request, char *text, size_t size);
+bool query_any_model(const struct query *query); /* some model of the pool is right */
 bool query_excludes(const struct query *query, uint32_t card);
 uint64_t query_matches(const struct pool *pool, const struct query *query, unsigned node);
 unsigned query_units(const struct request *request, unsigned card_units);

@@ -104,19 +104,24 @@ static uint32_t nearest_node(const struct pool *pool, const struct query *query)
 
 void search_obstacle(const struct pool *pool, const struct query *query, struct standing *ret)
 {
-	uint32_t node = nearest_node(pool, query);
+	uint32_t nearest = nearest_node(pool, query);
+	/* Nodes without a named card stop at the first filter; they need no look. */
+	size_t count = query->by_name ? query->named_count : pool->node_count;
 
 	*ret = (struct standing){ .wanted = query->request->cards };
-	if (node != ORDER_NONE) {
-		filter_node(pool, query, node, ret);
+	if (nearest != ORDER_NONE) {
+		filter_node(pool, query, nearest, ret);
 		return;
 	}
-	for (uint32_t i = 0; i < pool->node_count; i++) {
+	if (!query_any_model(query))
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t node = query->by_name ? pool->slots[query->named[i]].node : i;
 		struct standing standing;
 
-		filter_node(pool, query, i, &standing);
+		filter_node(pool, query, node, &standing);
 		if (standing.depth > ret->depth ||
-		    (standing.depth == ret->depth && standing.rank > ret->rank) || i == 0)
+		    (standing.depth == ret->depth && standing.rank > ret->rank))
 			*ret = standing;
 	}
 }

@@ -55,6 +55,14 @@ void query_init(const struct pool *pool, const struct request *request, const ch
 	ret->by_name = request->uuids.count > 0;
 }
 
+bool query_any_model(const struct query *query)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(query->models.words); i++)
+		if (query->models.words[i])
+			return true;
+	return false;
+}
+
 static const char *check_slice(const struct request *request, char *text, size_t size)
 {
 	if (request->compute_percent > COMPUTE_WHOLE)

@@ -2,6 +2,7 @@
 /* A standing to a reason: the object, the numbers, and whether waiting helps. */
 #include "internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -62,7 +63,10 @@ static void set_card(const struct pool *pool, const struct standing *standing,
 	if (standing->card >= node->count)
 		return;
 	card = &node->cards[standing->card];
-	if (card->uuid[0])
+	if (card->index == CARD_INDEX_NONE) /* the driver does not list it any more */
+		reason_text(reason->card, sizeof(reason->card), "card %s",
+			    card->uuid[0] ? card->uuid : card->bus_id);
+	else if (card->uuid[0])
 		reason_text(reason->card, sizeof(reason->card), "card %u (%s)", card->index,
 			    card->uuid);
 	else
@@ -94,14 +98,6 @@ static enum reason_code no_cards_at_all(const struct refusal *refusal, struct re
 	return REASON_NODE_CARDS;
 }
 
-static bool any_model(const struct query *query)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(query->models.words); i++)
-		if (query->models.words[i])
-			return true;
-	return false;
-}
-
 static enum reason_code at_identity(const struct refusal *refusal, struct reason *reason)
 {
 	const struct pool *pool = refusal->pool;
@@ -112,7 +108,7 @@ static enum reason_code at_identity(const struct refusal *refusal, struct reason
 		return no_cards_at_all(refusal, reason);
 	reason->total = (int64_t)pool->slot_count;
 	set_models(pool, reason);
-	if (!any_model(query)) {
+	if (!query_any_model(query)) {
 		add_wish(&text, query->request);
 		set_text(reason->detail, sizeof(reason->detail), &text);
 		return REASON_NO_MODEL;
@@ -241,6 +237,7 @@ int refuse_standing(const struct pool *pool, const struct query *query,
 {
 	const struct refusal refusal = { pool, query, standing };
 
+	assert(standing->depth < DEPTH_FITS); /* else search_fit() would have found it */
 	*ret_reason = (struct reason){ .wanted = standing->wanted,
 				       .have = standing->have,
 				       .total = standing->total };
