@@ -22,7 +22,7 @@ static void check_peer(const char *text, size_t length)
 	must(tokener != NULL);
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 	/* With the terminator: a number is over only when something follows. */
-	autojson *value = json_tokener_parse_ex(tokener, text, (int)length + 1);
+	json_object_put(json_tokener_parse_ex(tokener, text, (int)length + 1));
 	must(json_tokener_get_error(tokener) == json_tokener_success);
 	json_tokener_free(tokener);
 }
