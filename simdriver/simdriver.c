@@ -174,7 +174,7 @@ static int command_start(struct options *options)
 	struct client client = CLIENT_INIT;
 	const struct profile *profile;
 	char artefacts[TREE_PATH_MAX];
-	pid_t pid;
+	pid_t pid = -1;
 
 	if (options->profile == NULL)
 		return usage("start needs --profile", "", "");
