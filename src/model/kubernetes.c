@@ -2,6 +2,7 @@
 #include "model/kubernetes.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,15 +127,40 @@ static int number_text(double number, char *ret, size_t size)
 	return length;
 }
 
+static const char *value_type(struct json_object *value)
+{
+	if (json_object_is_type(value, json_type_boolean))
+		return json_object_get_boolean(value) ? "true" : "false";
+	return json_object_is_type(value, json_type_array) ? "[...]" : "{...}";
+}
+
+/* Without json-c's writer, which needs memory, wherever the value can be a good one. */
 int kubernetes_value_text(struct json_object *value, char *ret, size_t size)
 {
+	int64_t number = json_object_get_int64(value);
 	int length;
 
-	if (json_object_is_type(value, json_type_double))
+	switch (json_object_get_type(value)) {
+	case json_type_null:
+		length = snprintf(ret, size, "0");
+		break;
+	case json_type_int:
+		length = number < 0
+				 ? snprintf(ret, size, "%" PRId64, number)
+				 : snprintf(ret, size, "%" PRIu64, json_object_get_uint64(value));
+		break;
+	case json_type_double:
 		length = number_text(json_object_get_double(value), ret, size);
-	else if (json_object_is_type(value, json_type_string))
+		break;
+	case json_type_string:
 		length = snprintf(ret, size, "%s", json_object_get_string(value));
-	else
-		length = snprintf(ret, size, "%s", value ? json_object_to_json_string(value) : "0");
+		break;
+	case json_type_boolean:
+	case json_type_object:
+	case json_type_array:
+	default:
+		length = snprintf(ret, size, "%s", value_type(value));
+		break;
+	}
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
