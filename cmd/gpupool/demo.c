@@ -198,12 +198,12 @@ static int demo_look(struct local_session *session, void *data, struct error *er
 	return 0;
 }
 
-static const struct embedded_file *demo_file(const char *name)
+static const char *demo_text(const char *name)
 {
 	for (const struct embedded_file *file = embedded_files; file->name; file++)
 		if (strcmp(file->name, name) == 0)
-			return file;
-	return NULL;
+			return file->text;
+	return "";
 }
 
 static int demo_path(const struct demo *demo, const char *name, char *ret, size_t size)
@@ -223,7 +223,7 @@ static int demo_pod(struct demo *demo, const char *name)
 
 	demo_path(demo, name, path, sizeof(path));
 	printf("$ gpupool apply -f %s\n", path);
-	demo_indent(demo_file(name)->text, "    | ");
+	demo_indent(demo_text(name), "    | ");
 	putchar('\n');
 	fflush(stdout);
 	if (pods_read(path, &pods, &count, &reason, &error) < 0)
