@@ -17,8 +17,9 @@
 
 #include "cuda_api.h"
 
-#define UUID_TEXT 41
-#define SAMPLE    4096
+#define DEVICES_MAX 64
+#define UUID_TEXT   41
+#define SAMPLE      4096
 
 static struct cuda_api api;
 
@@ -49,41 +50,50 @@ static void format_uuid(const struct CUuuid_st *uuid, char text[UUID_TEXT])
 					 (unsigned char)uuid->bytes[i]);
 }
 
-static int print_device(int device, bool first)
+struct facts {
+	char name[128], address[32], uuid[UUID_TEXT];
+	size_t total, free;
+};
+
+static int read_device(int device, struct facts *facts)
 {
-	char name[128], address[32], uuid_text[UUID_TEXT];
 	struct CUuuid_st uuid;
 	struct CUctx_st *context;
-	size_t total, context_total, free_bytes;
+	size_t total;
 
-	TRY(device_name, name, sizeof(name), device);
-	TRY(device_address, address, sizeof(address), device);
+	TRY(device_name, facts->name, sizeof(facts->name), device);
+	TRY(device_address, facts->address, sizeof(facts->address), device);
 	TRY(device_uuid, &uuid, device);
-	TRY(device_total, &total, device);
+	TRY(device_total, &facts->total, device);
 	TRY(primary_retain, &context, device);
 	TRY(context_set, context);
-	TRY(memory_info, &free_bytes, &context_total);
+	TRY(memory_info, &facts->free, &total);
 	TRY(context_set, NULL);
 	TRY(primary_release, device);
-	format_uuid(&uuid, uuid_text);
-	printf("%s{\"index\": %d, \"name\": \"%s\", \"uuid\": \"%s\", \"pci\": \"%s\", "
-	       "\"total\": %zu, \"free\": %zu}",
-	       first ? "" : ", ", device, name, uuid_text, address, total, free_bytes);
+	format_uuid(&uuid, facts->uuid);
 	return 0;
 }
 
+/* Reads everything before it prints, so that what is printed is one object. */
 static int print_all(int only)
 {
-	int version, count, device;
+	struct facts facts[DEVICES_MAX];
+	int version, count, first = only >= 0 ? only : 0, end;
 
 	TRY(driver_version, &version);
 	TRY(device_count, &count);
-	if (only >= 0)
-		TRY(device_get, &device, only);
-	printf("{\"cuda\": %d, \"count\": %d, \"devices\": [", version, count);
-	for (int i = only >= 0 ? only : 0; i < (only >= 0 ? only + 1 : count); i++)
-		if (print_device(i, only >= 0 || i == 0) != 0)
+	end = only >= 0 ? only + 1 : count;
+	for (int i = first; i < end && i - first < DEVICES_MAX; i++)
+		if (read_device(i, &facts[i - first]) != 0)
 			return 1;
+	printf("{\"cuda\": %d, \"count\": %d, \"devices\": [", version, count);
+	for (int i = first; i < end && i - first < DEVICES_MAX; i++) {
+		const struct facts *f = &facts[i - first];
+
+		printf("%s{\"index\": %d, \"name\": \"%s\", \"uuid\": \"%s\", "
+		       "\"pci\": \"%s\", \"total\": %zu, \"free\": %zu}",
+		       i == first ? "" : ", ", i, f->name, f->uuid, f->address, f->total, f->free);
+	}
 	printf("]}\n");
 	return 0;
 }

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The simulated libcuda: the file as the real one is made, and a small program on it.
+load ../lib/common
+bats_require_minimum_version 1.5.0
+
+setup() {
+	probe=$BUILD/test/lib/cuda_probe
+	check=$BUILD/test/lib/cuda_check
+	export probe check
+}
+
+with_driver() {
+	"$ROOT/test/lib/with_driver" "$@"
+}
+
+# json EXPRESSION: of the object on the last line of $output, which Python sees as o
+json() {
+	printf '%s\n' "$output" | tail -n 1 | python3 -c "import json, sys; o = json.load(sys.stdin); print($1)"
+}
+
+exports_of() {
+	nm -D --defined-only "$1" | awk '{print $3}' | LC_ALL=C sort
+}
+
+@test "libcuda exports the names of 535.261.03 and of 550.163.01, no more and no less" {
+	diff <(exports_of "$BUILD/simdriver/libcuda-535.so") "$ROOT/test/data/cuda-exports/535.261.03.txt"
+	diff <(exports_of "$BUILD/simdriver/libcuda-550.so") "$ROOT/test/data/cuda-exports/550.163.01.txt"
+	run ! diff <(exports_of "$BUILD/simdriver/libcuda-550.so") "$ROOT/test/data/cuda-exports/535.261.03.txt"
+}
+
+@test "libcuda has the SONAME and needs of the real one, no version node, and GLIBC_2.17 at most" {
+	local branch library newest
+	for branch in 535 550; do
+		library=$BUILD/simdriver/libcuda-$branch.so
+		readelf -dW "$library" | grep -F 'soname: [libcuda.so.1]'
+		[ "$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | LC_ALL=C sort | xargs)" = \
+			"libc.so.6 libdl.so.2 libm.so.6 libpthread.so.0 librt.so.1" ]
+		run ! grep -F 'Version definition' <(readelf -VW "$library")
+		newest=$(readelf -VW "$library" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+		[ "$(printf '%s\nGLIBC_2.17\n' "$newest" | sort -V | tail -n 1)" = GLIBC_2.17 ]
+	done
+}
+
+@test "libcuda does not load under musl, for the reason of the real one" {
+	command -v musl-gcc >/dev/null || skip "there is no musl-gcc"
+	musl-gcc -o "$BATS_TEST_TMPDIR/probe" "$ROOT/test/lib/dlopen_probe.c"
+	run -1 "$BATS_TEST_TMPDIR/probe" "$BUILD/simdriver/libcuda-535.so"
+	[[ $output == *"symbol not found"* ]]
+	[[ $output == *"__register_atfork"* || $output == *"dladdr"* || $output == *"dlvsym"* ]]
+}
+
+@test "a CUDA program, case by case, on 535" {
+	with_driver a100-80 "$check"
+}
+
+@test "a CUDA program, case by case, on 550" {
+	with_driver h100 "$check"
+}
+
+@test "a card whose node is gone is not there; without any there is no device" {
+	run -0 with_driver a100-80 sh -c 'rm "$DRIVER_ROOT"/dev/nvidia[0-24-7]; $probe'
+	[ "$(json 'o["count"]')" = 1 ]
+	[ "$(json 'o["devices"][0]["pci"]')" = 0000:4e:00.0 ]
+	run -0 with_driver a100-80 sh -c 'rm "$DRIVER_ROOT"/dev/nvidia[0-7]; $probe || true'
+	[ "$(json 'o["error"], o["call"]')" = "CUDA_ERROR_NO_DEVICE init" ]
+}
+
+@test "CUDA_VISIBLE_DEVICES takes numbers and UUIDs, in its order, up to the first wrong entry" {
+	local wanted count row rows=(
+		"3,1|2|0000:4e:00.0" "0|1|0000:07:00.0" "2,9,1|1|0000:47:00.0" "1,1|1|0000:0f:00.0"
+		"GPU-e78cd50e|1|0000:4e:00.0" "GPU-ebb622c3-b6b7-d98d-579b-6c5a5d12f805,0|2|0000:90:00.0"
+		" 3 , 1|2|0000:4e:00.0" "0,GPU-|1|0000:07:00.0" "-1|0|" "|0|" "GPU-0000|0|" "MIG-0|0|" "03|0|"
+	)
+	for row in "${rows[@]}"; do
+		IFS='|' read -r wanted count address <<<"$row"
+		printf 'CUDA_VISIBLE_DEVICES="%s" $probe || true\n' "$wanted"
+	done >"$BATS_TEST_TMPDIR/script"
+	with_driver a100-80 sh "$BATS_TEST_TMPDIR/script" >"$BATS_TEST_TMPDIR/out"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = "${#rows[@]}" ]
+	for row in "${rows[@]}"; do
+		IFS='|' read -r wanted count address <<<"$row"
+		read -r output <&4
+		echo "'$wanted': $output"
+		if [ "$count" = 0 ]; then
+			[ "$(json 'o["error"]')" = CUDA_ERROR_NO_DEVICE ]
+		else
+			[ "$(json 'o["count"]')" = "$count" ]
+			[ "$(json 'o["devices"][0]["pci"]')" = "$address" ]
+		fi
+	done 4<"$BATS_TEST_TMPDIR/out"
+}
+
+@test "memory: what is allocated is gone for others until the program ends" {
+	cat >"$BATS_TEST_TMPDIR/script" <<-'EOF'
+		$probe --device 0
+		mkfifo "$DRIVER_ROOT/hold"
+		$probe alloc 32212254720 hold <"$DRIVER_ROOT/hold" >"$DRIVER_ROOT/held" &
+		exec 5>"$DRIVER_ROOT/hold"
+		while ! grep -q allocated "$DRIVER_ROOT/held"; do kill -0 $! || exit 1; done
+		cat "$DRIVER_ROOT/held"
+		$probe --device 0
+		exec 5>&-
+		wait $!
+		rm "$DRIVER_ROOT/hold" "$DRIVER_ROOT/held"
+	EOF
+	with_driver a100-80 sh "$BATS_TEST_TMPDIR/script" >"$BATS_TEST_TMPDIR/out"
+	output=$(python3 - "$BATS_TEST_TMPDIR/out" <<-'EOF'
+		import json, sys
+		before, held, during = [json.loads(line) for line in open(sys.argv[1])]
+		free = before["devices"][0]["free"]
+		context = before["devices"][0]["total"] - free
+		assert held["free"] == free - 30 * 2**30, held
+		assert during["devices"][0]["free"] == free - 30 * 2**30 - context, during
+		print("ok")
+	EOF
+	)
+	[ "$output" = ok ]
+}
+
+@test "memory: a card is filled to its last 2 MiB, then CUDA_ERROR_OUT_OF_MEMORY" {
+	run -0 with_driver t4 sh -c '$probe alloc-until-fail 2097152'
+	[ "$(json 'o["stopped_by"]')" = CUDA_ERROR_OUT_OF_MEMORY ]
+	[ "$(json 'o["free_after"] < 2**21 and o["allocated"] + o["free_after"] == o["free_before"]')" = True ]
+}
+
+@test "faults: mismatch is 803, a missing module and a lost card leave no device, full is out of memory" {
+	cat >"$BATS_TEST_TMPDIR/script" <<-'EOF'
+		fault() { "$SIMDRIVER" fault --root "$DRIVER_ROOT" "$@" >/dev/null; }
+		fault mismatch; $probe; fault recover
+		fault missing; $probe; fault recover
+		fault lost; $probe; fault recover
+		fault lost --card 0; $probe; fault recover
+		fault full --card 0; $probe alloc 1048576; fault recover
+		$probe
+	EOF
+	with_driver a100-80 sh "$BATS_TEST_TMPDIR/script" >"$BATS_TEST_TMPDIR/out"
+	output=$(python3 - "$BATS_TEST_TMPDIR/out" <<-'EOF'
+		import json, sys
+		rows = [json.loads(line) for line in open(sys.argv[1])]
+		print(*[row.get("code", row.get("count")) for row in rows])
+	EOF
+	)
+	[ "$output" = "803 100 100 7 2 8" ]
+}
