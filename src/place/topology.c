@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 #define TIE_NVLINK     100u
-#define SETS_TRIED_MAX 2000u
+#define SETS_TRIED_MAX 500u
+#define STARTS_MAX     16u
 
 /* PCIe links in the order of link_kind; an NVLink counts 100 and its lanes. */
 static const uint16_t tie_strengths[LINK_KIND_MAX] = {
@@ -191,31 +192,60 @@ static uint64_t try_all(const struct node *node, uint64_t cards, unsigned wanted
 	return best;
 }
 
-/* From each card as a start, always the card that fits best to those taken. */
+/* What SCORE becomes when CARD of CARDS joins SET. */
+static struct score score_with(const struct node *node, struct score score, uint64_t set,
+			       unsigned card, uint64_t cards)
+{
+	for (uint64_t rest = cards & ~card_bit(card); rest; rest &= rest - 1) {
+		unsigned other = first_card(rest), strength = tie(node, card, other);
+
+		if (!(set & card_bit(other))) {
+			score.cut += strength;
+			continue;
+		}
+		score.cut -= strength;
+		score.sum += strength;
+		if (strength < score.worst)
+			score.worst = strength;
+	}
+	return score;
+}
+
+/* From START on, always the card that fits best to those taken. */
+static uint64_t grow(const struct node *node, uint64_t cards, unsigned start, unsigned wanted,
+		     struct score *ret)
+{
+	struct score score = score_with(node, (struct score){ UINT16_MAX, 0, 0 }, 0, start, cards);
+	uint64_t set = card_bit(start);
+
+	while (count_cards(set) < wanted) {
+		struct score best = { 0, 0, 0 };
+		uint64_t pick = 0;
+
+		for (uint64_t rest = cards & ~set; rest; rest &= rest - 1) {
+			struct score with = score_with(node, score, set, first_card(rest), cards);
+
+			if (!pick || better(with, best)) {
+				pick = rest & -rest;
+				best = with;
+			}
+		}
+		set |= pick;
+		score = best;
+	}
+	*ret = score;
+	return set;
+}
+
+/* Too many sets to try: a few are grown, each from another card. */
 static uint64_t try_growing(const struct node *node, uint64_t cards, unsigned wanted)
 {
-	uint64_t best = 0;
+	uint64_t best = 0, starts = cards;
 	struct score best_score = { 0, 0, 0 };
 
-	for (uint64_t starts = cards; starts; starts &= starts - 1) {
-		uint64_t set = starts & -starts;
-
-		while (count_cards(set) < wanted) {
-			uint64_t pick = 0;
-			struct score pick_score = { 0, 0, 0 };
-
-			for (uint64_t rest = cards & ~set; rest; rest &= rest - 1) {
-				uint64_t with = set | (rest & -rest);
-				struct score score = score_set(node, with, cards);
-
-				if (!pick || better(score, pick_score)) {
-					pick = with;
-					pick_score = score;
-				}
-			}
-			set = pick;
-		}
-		struct score score = score_set(node, set, cards);
+	for (unsigned left = STARTS_MAX; left > 0 && starts; left--, starts &= starts - 1) {
+		struct score score;
+		uint64_t set = grow(node, cards, first_card(starts), wanted, &score);
 
 		if (!best || better(score, best_score)) {
 			best = set;

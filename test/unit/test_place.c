@@ -522,6 +522,28 @@ TEST(policies_choose_cards)
 	}
 }
 
+/* Too many sets to try them all. */
+TEST(topology_of_large_nodes)
+{
+	struct inventory inventory;
+	inventory_init(&inventory);
+	world_add_cards(&inventory, 0, 16, A100, 80, CARD_MODE_WHOLE);
+	world_link(&inventory, WORLD_PAIRS);
+	cleanup(pool_freep) struct pool *pool = make_pool(&inventory, 1);
+	inventory_release(&inventory);
+	const struct request one = { WHOLE(1) }, eight = { WHOLE(8) }, six = { WHOLE(6) };
+	struct placement placement;
+
+	must_hold(pool, &one, &placement);
+	assert_int_equal(placement.cards[0], 0);
+	must_hold(pool, &eight, &placement); /* the half of the other CPU */
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(placement.cards[i], 8 + i);
+	must_hold(pool, &six, &placement); /* three pairs; the broken one stays */
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(placement.cards[i], 2 + i);
+}
+
 TEST(policies_choose_nodes)
 {
 	cleanup(release_inventories) struct inventory inventories[2];
