@@ -2,16 +2,32 @@
 /*
  * From a request to a place. The views give nodes and cards in the order of the policy, the
  * filters confirm; requests that name cards look at the nodes of those cards only.
+ *
+ * How to add a policy: its name in enum card_policy (model/request.h), a row in POLICIES below, and
+ * cases in test/unit/test_place.c. One that wants another order than free cards, free memory and
+ * NVLink groups also needs a set with its key in view.c.
  */
 #include "internal.h"
 
 #include <errno.h>
 
+struct policy {
+	bool spread; /* the emptiest node and card, not the fullest that fits */
+	bool links;  /* the cards that hang together best */
+};
+
+static const struct policy policies[POLICY_MAX] = {
+	[POLICY_DEFAULT] = { false, false }, /* one card or slices; several whole cards: topology */
+	[POLICY_BINPACK] = { false, false },
+	[POLICY_SPREAD] = { true, false },
+	[POLICY_TOPOLOGY] = { false, true },
+};
+
 struct search {
 	const struct pool *pool;
 	const struct query *query;
 	struct view *view;
-	bool spread, topology;
+	struct policy policy;
 	/* The best so far; found says whether there is one. */
 	bool found;
 	unsigned node;
@@ -83,13 +99,13 @@ static void search_whole(struct search *search)
 			break;
 		lane = key_high(order_key(order, first));
 		uint64_t start = key_count(lane, wanted, 0), end = key_count(lane + 1, 0, 0);
-		uint32_t node = search->spread ? last_fitting(search, order, start, end)
-					       : next_fitting(search, order, start, end);
+		uint32_t node = search->policy.spread ? last_fitting(search, order, start, end)
+						      : next_fitting(search, order, start, end);
 
 		if (node != ORDER_NONE) {
 			int64_t free = key_low(order_key(order, node));
 
-			offer(search, node, search->spread ? -free : free);
+			offer(search, node, search->policy.spread ? -free : free);
 		}
 	}
 }
@@ -131,8 +147,8 @@ static unsigned smallest_units(const struct search *search)
 static void search_several(struct search *search, const struct order *order)
 {
 	uint64_t start = key_count(smallest_units(search), 0, 0), end = ORDER_NO_KEY;
-	uint32_t node = search->spread ? last_fitting(search, order, start, end)
-				       : next_fitting(search, order, start, end);
+	uint32_t node = search->policy.spread ? last_fitting(search, order, start, end)
+					      : next_fitting(search, order, start, end);
 
 	if (node != ORDER_NONE)
 		offer(search, node, 0);
@@ -203,14 +219,15 @@ static uint32_t search_lanes(struct search *search, unsigned first_lane, unsigne
 
 		if (size < units)
 			continue;
-		card = search->spread ? emptiest_card(search, lane, units, request->compute_percent)
-				      : fullest_card(search, lane, units, request->compute_percent);
+		card = search->policy.spread
+			       ? emptiest_card(search, lane, units, request->compute_percent)
+			       : fullest_card(search, lane, units, request->compute_percent);
 		if (card == ORDER_NONE)
 			continue;
 		uint64_t key = order_key(&search->view->slices, card);
 		int64_t score = (int64_t)key_units(key) << KEY_COMPUTE_BITS | key_compute(key);
 
-		score = search->spread ? -score : score;
+		score = search->policy.spread ? -score : score;
 		if (best == ORDER_NONE || score < best_score ||
 		    (score == best_score && card < best)) {
 			best = card;
@@ -225,7 +242,7 @@ static uint32_t search_one_slice(struct search *search)
 {
 	unsigned sizes = search->view->size_count;
 
-	if (search->spread)
+	if (search->policy.spread)
 		return search_lanes(search, 0, 2 * sizes);
 	uint32_t card = search_lanes(search, 0, sizes);
 
@@ -245,7 +262,7 @@ static void search_scan(struct search *search)
 		if (fits(search, node, &standing)) {
 			int64_t free = count_cards(standing.fits);
 
-			offer(search, node, search->spread ? -free : free);
+			offer(search, node, search->policy.spread ? -free : free);
 		}
 	}
 }
@@ -258,7 +275,7 @@ static int64_t fullness(const struct search *search, const struct node *node, un
 	int64_t score =
 		(int64_t)slot_free_units(slot) << KEY_COMPUTE_BITS | slot_free_compute(slot);
 
-	if (search->spread)
+	if (search->policy.spread)
 		return -score;
 	return precious ? score + (1ll << 32) : score;
 }
@@ -289,7 +306,7 @@ static uint64_t choose_cards(const struct search *search, const struct node *nod
 {
 	const struct request *request = search->query->request;
 
-	if (search->topology)
+	if (search->policy.links)
 		return topology_choose(node, topology_group(node, cards, request->cards),
 				       request->cards);
 	if (request->kind == REQUEST_SLICE)
@@ -331,7 +348,7 @@ static int search_view(struct search *search, uint32_t *ret_card)
 	struct order *several;
 
 	if (request->kind == REQUEST_WHOLE) {
-		if (search->topology && request->cards > 1)
+		if (search->policy.links && request->cards > 1)
 			search_groups(search);
 		if (!search->found)
 			search_whole(search);
@@ -348,16 +365,15 @@ static int search_view(struct search *search, uint32_t *ret_card)
 	return 0;
 }
 
-static void set_policy(struct search *search)
+static struct policy choose_policy(const struct request *request)
 {
-	const struct request *request = search->query->request;
+	enum card_policy policy = request->policy;
 
-	search->spread = request->policy == POLICY_SPREAD;
-	search->topology = request->policy == POLICY_TOPOLOGY ||
-			   (request->policy == POLICY_DEFAULT && request->kind == REQUEST_WHOLE &&
-			    request->cards > 1);
-	if (request->kind == REQUEST_SLICE && request->cards == 1)
-		search->topology = false; /* one card has no links inside */
+	if ((int)policy < 0 || policy >= POLICY_MAX)
+		policy = POLICY_DEFAULT;
+	if (policy == POLICY_DEFAULT && request->kind == REQUEST_WHOLE && request->cards > 1)
+		policy = POLICY_TOPOLOGY;
+	return policies[policy];
 }
 
 int search_fit(const struct pool *pool, const struct query *query, struct placement *ret)
@@ -370,7 +386,7 @@ int search_fit(const struct pool *pool, const struct query *query, struct placem
 	if (request->cards > NODE_CARDS_MAX ||
 	    (request->kind != REQUEST_WHOLE && request->kind != REQUEST_SLICE))
 		return -ENOENT;
-	set_policy(&search);
+	search.policy = choose_policy(request);
 	search.view = query->by_name ? NULL : view_get(pool, &query->models);
 	if (!search.view || search_view(&search, &card) < 0)
 		search_scan(&search);
