@@ -16,6 +16,37 @@
 #define READ_STEP      65536
 #define PATH_BYTES_MAX 4096
 
+/* What to do about a failed call. How to add a cure: one row. */
+static const struct cure_row {
+	int number;
+	const char *cure;
+} cure_rows[] = {
+	{ ENOENT, "check the path" },
+	{ ENOTDIR, "check the path" },
+	{ EACCES, "use an account that may, or change the permissions" },
+	{ EPERM, "use an account that may, or change the permissions" },
+	{ EROFS, "choose a place that can be written" },
+	{ ENOSPC, "make room and try again" },
+	{ EDQUOT, "make room and try again" },
+	{ ENOMEM, "free some memory" },
+	{ EMFILE, "raise the limit of open files" },
+	{ ENAMETOOLONG, "choose a shorter name" },
+	{ ELOOP, "check where its links lead" },
+};
+
+/* "cannot VERB 'NAME': errno's text; cure". */
+static int file_fail(struct error *error, int number, const char *verb, const char *name)
+{
+	const char *cure = "check the disk and the kernel's log";
+	const char *text = strerrordesc_np(number);
+
+	for (size_t i = 0; i < ARRAY_SIZE(cure_rows); i++)
+		if (cure_rows[i].number == number)
+			cure = cure_rows[i].cure;
+	return error_set(error, number, "cannot %s '%s': %s; %s", verb, name,
+			 text ? text : "unknown error", cure);
+}
+
 static int file_too_large(const char *name, size_t maximum, struct error *error)
 {
 	return error_set(error, EFBIG,
@@ -49,7 +80,7 @@ static int file_read_all(int fd, const char *name, size_t maximum, struct strbuf
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return error_set_errno(error, errno, "cannot read '%s'", name);
+			return file_fail(error, errno, "read", name);
 		if (got == 0)
 			return 0;
 		strbuf_add(text, step, (size_t)got);
@@ -87,7 +118,7 @@ int file_read_fd(int fd, const char *name, size_t maximum, char **ret, size_t *r
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
-		return error_set_errno(error, errno, "cannot read '%s'", name);
+		return file_fail(error, errno, "read", name);
 	if (S_ISDIR(status.st_mode))
 		return file_check_kind(&status, name, error);
 	return file_read_checked(fd, name, &status, maximum, ret, ret_length, error);
@@ -99,13 +130,13 @@ int file_read(const char *path, size_t maximum, char **ret, size_t *ret_length, 
 
 	/* Looked at before it is opened, since opening a device can already do something. */
 	if (stat(path, &status) < 0)
-		return error_set_errno(error, errno, "cannot read '%s'", path);
+		return file_fail(error, errno, "read", path);
 	int r = file_check_kind(&status, path, error);
 	if (r < 0)
 		return r;
 	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_set_errno(error, errno, "cannot read '%s'", path);
+		return file_fail(error, errno, "read", path);
 	r = file_check_kind(&status, path, error);
 	if (r < 0)
 		return r;
@@ -196,12 +227,9 @@ int file_write_atomic(const char *path, const void *bytes, size_t length, unsign
 		slash[slash == parent ? 1 : 0] = '\0';
 	autoclose int directory = open(slash ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
-		return error_set_errno(error, errno, "cannot write '%s'", path);
+		return file_fail(error, errno, "write", path);
 	int r = replace_in(directory, base, bytes, length, mode);
-	if (r == -ENOSPC || r == -EDQUOT)
-		return error_set_errno(error, -r, "cannot write '%s', make room and try again",
-				       path);
-	return r < 0 ? error_set_errno(error, -r, "cannot write '%s'", path) : 0;
+	return r < 0 ? file_fail(error, -r, "write", path) : 0;
 }
 
 static int directory_make(const char *path, unsigned mode, struct error *error)
@@ -216,7 +244,7 @@ static int directory_make(const char *path, unsigned mode, struct error *error)
 			return 0;
 		number = ENOTDIR;
 	}
-	return error_set_errno(error, number, "cannot make the directory '%s'", path);
+	return file_fail(error, number, "make the directory", path);
 }
 
 int file_make_directories(const char *path, unsigned mode, struct error *error)
