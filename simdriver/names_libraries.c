@@ -3,7 +3,8 @@
  * The libraries of the 535 and 550 drivers. Debian: read with dpkg -x and readelf from the packages
  * of nvidia-graphics-drivers 535.261.03-1 (bookworm) and 550.163.01-2 (trixie), nvidia-settings,
  * egl-gbm and egl-wayland, amd64 and i386. RHEL: SONAMEs as in Debian, file names and links as in
- * RPM Fusion's xorg-x11-drv-nvidia.spec; EGL platform versions of 535 by NVIDIA's release notes.
+ * RPM Fusion's xorg-x11-drv-nvidia.spec; EGL platform versions of 535 by NVIDIA's release notes; the
+ * link to libnvidia-vulkan-producer as NVIDIA's container toolkit makes it.
  *
  * How to add: one row per file. A file that a new branch brings gets .since, one that it drops
  * .until of the branch before. Then record the branch in names_branches (names_tree.c) and its
@@ -112,6 +113,7 @@ const struct names_library names_libraries[] = {
 	  .also_32_bit = true },
 	{ .file = "libnvidia-vulkan-producer.so.%v",
 	  .directory = { "%l/nvidia/current", "%l" },
+	  .links = { "", "libnvidia-vulkan-producer.so" },
 	  .until = 535 },
 	{ .file = "libnvidia-eglcore.so.%v",
 	  .soname = "=",

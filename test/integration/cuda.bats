@@ -143,3 +143,49 @@ exports_of() {
 	)
 	[ "$output" = "803 100 100 7 2 8" ]
 }
+
+@test "one truth: NVML sees the context, the memory and the process of a CUDA program" {
+	cat >"$BATS_TEST_TMPDIR/one_truth.py" <<-'EOF'
+		import ctypes, os, sys, time
+		nvml = ctypes.CDLL("libnvidia-ml.so.1")
+		cuda = ctypes.CDLL("libcuda.so.1")
+		class Memory(ctypes.Structure):
+		    _fields_ = [(name, ctypes.c_ulonglong) for name in ("total", "free", "used")]
+		class Process(ctypes.Structure):
+		    _fields_ = [("pid", ctypes.c_uint), ("used", ctypes.c_ulonglong), ("gi", ctypes.c_uint),
+		                ("ci", ctypes.c_uint)]
+		card, memory, context, address = ctypes.c_void_p(), Memory(), ctypes.c_void_p(), ctypes.c_uint64()
+		def ok(result):
+		    assert result == 0, result
+		def used():
+		    ok(nvml.nvmlDeviceGetMemoryInfo(card, ctypes.byref(memory)))
+		    return memory.used
+		def processes():
+		    count, rows = ctypes.c_uint(16), (Process * 16)()
+		    ok(nvml.nvmlDeviceGetComputeRunningProcesses_v3(card, ctypes.byref(count), rows))
+		    return {row.pid: row.used for row in rows[:count.value]}
+		ok(nvml.nvmlInit_v2())
+		ok(nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(card)))
+		ok(cuda.cuInit(0))
+		empty = used()
+		assert processes() == {}
+		ok(cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0))
+		cost = used() - empty
+		assert cost > 100 * 2**20, cost
+		ok(cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(3 * 2**30)))
+		assert used() - empty == cost + 3 * 2**30
+		assert processes() == {os.getpid(): cost + 3 * 2**30}, processes()
+		free, total = ctypes.c_size_t(), ctypes.c_size_t()
+		ok(cuda.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)))
+		assert free.value == memory.free, (free.value, memory.free)
+		ok(cuda.cuCtxDestroy_v2(context))
+		assert used() == empty and processes() == {}
+		uuid, name = (ctypes.c_ubyte * 16)(), ctypes.create_string_buffer(96)
+		ok(cuda.cuDeviceGetUuid_v2(uuid, 0))
+		ok(nvml.nvmlDeviceGetUUID(card, name, 96))
+		assert name.value.decode().replace("-", "") == "GPU" + bytes(uuid).hex()
+		print("one truth")
+	EOF
+	run -0 with_driver a100-80 python3 "$BATS_TEST_TMPDIR/one_truth.py"
+	[ "${lines[-1]}" = "one truth" ]
+}

@@ -110,6 +110,7 @@ chroot_realpath() {
 	[ "$(soname_of "$lib/gbm/nvidia-drm_gbm.so")" = libnvidia-allocator.so.1 ]
 	[ "$(soname_of "$lib/vdpau/libvdpau_nvidia.so.535.261.03")" = libvdpau_nvidia.so.1 ]
 	[ -z "$(soname_of "$lib/libnvidia-vulkan-producer.so.535.261.03")" ]
+	[ "$(readlink "$lib/libnvidia-vulkan-producer.so")" = libnvidia-vulkan-producer.so.535.261.03 ]
 	[ ! -e "$lib/libnvidia-gpucomp.so.535.261.03" ]
 	[ "$(readelf -h "$tree/usr/lib/libcuda.so.1" | awk '/Class:/ {print $2}')" = ELF32 ]
 	"$names" --version 550.163.01 --layout rhel --root "$tree-550"
