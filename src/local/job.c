@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,7 +16,8 @@
 /* Passed on to the containers; blocked from the first container on, so that none is forgotten. */
 static const int signals_passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-#define PATIENCE 3 /* signals of ours until the containers are killed */
+#define STATUS_BYTES_MAX 65536
+#define PATIENCE         3 /* signals of ours until the containers are killed */
 
 static void signals_set(sigset_t *set)
 {
@@ -94,19 +96,50 @@ static size_t jobs_reap(struct local_session *session)
 		if (job->pid <= 0 || job->ended)
 			continue;
 		pid_t got = waitpid(job->pid, &job->status, WNOHANG);
-		if (got == job->pid || (got < 0 && errno == ECHILD))
+		if (got == job->pid || (got < 0 && errno == ECHILD)) {
 			job->ended = true;
-		else
+			if (job->ended_by && WIFSIGNALED(job->status))
+				job->status = job->ended_by;
+		} else
 			running++;
 	}
 	return running;
 }
 
-static void jobs_signal(const struct local_session *session, int number)
+/* Whether bit NUMBER - 1 is set in the mask that /proc/<pid>/status shows under KEY. */
+static bool signal_in_mask(const char *status, const char *key, int number)
+{
+	const char *at = strstr(status, key);
+
+	return at && (strtoull(at + strlen(key), NULL, 16) >> (number - 1)) & 1;
+}
+
+/*
+ * The first process of a PID namespace is spared by every signal that it has no handler for
+ * (pid_namespaces(7)), so a Ctrl-C on `gpupool run sleep 60` would do nothing. What the default
+ * action would have done elsewhere, SIGKILL does here, and the status says which signal it was.
+ */
+static void job_signal(struct local_job *job, int number)
+{
+	char path[64];
+	autofree char *status = NULL;
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", job->pid);
+	if (file_read(path, STATUS_BYTES_MAX, &status, &length, NULL) < 0)
+		return;
+	bool handled = signal_in_mask(status, "\nSigCgt:", number) ||
+		       signal_in_mask(status, "\nSigIgn:", number);
+	if (!handled && !job->ended_by)
+		job->ended_by = number;
+	kill(job->pid, handled ? number : SIGKILL);
+}
+
+static void jobs_signal(struct local_session *session, int number)
 {
 	for (size_t i = 0; i < session->job_count; i++)
 		if (session->jobs[i].pid > 0 && !session->jobs[i].ended)
-			kill(session->jobs[i].pid, number);
+			job_signal(&session->jobs[i], number);
 }
 
 int local_session_wait(struct local_session *session, struct error *error)

@@ -79,7 +79,8 @@ struct local_job {                         /* one container */
 	int standard[3]; /* its descriptors 0, 1, 2; set by placing to those of this process */
 	bool recorded, created, ended;
 	pid_t pid;
-	int status; /* wait status once ended */
+	int status;   /* wait status once ended */
+	int ended_by; /* the signal of ours that ended it, 0 none */
 };
 
 struct local_session {
@@ -116,8 +117,8 @@ int local_session_plan(struct local_session *session, struct reason *ret_reason,
 /* Makes one container, stopped before its command. */
 int local_job_create(struct local_session *session, struct local_job *job, struct error *error);
 int local_job_start(struct local_session *session, struct local_job *job, struct error *error);
-/* Waits until all started jobs ended; SIGINT, SIGTERM and SIGHUP are passed on to them, the third
- * one as SIGKILL. */
+/* Waits until all started jobs ended; SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to
+ * them, the third one as SIGKILL. */
 int local_session_wait(struct local_session *session, struct error *error);
 
 /* What the kernel says of a container that is made: nothing of it comes from our own plan. */

@@ -164,7 +164,11 @@ int spawn_wait(const struct spawn *spawn, pid_t pid, int *ret_status, struct err
 	if (WIFSIGNALED(status))
 		return error_set(error, ECHILD, "%s was ended by signal %d", spawn->runtime->name,
 				 WTERMSIG(status));
-	return error_set(error, ECHILD, "%s %s failed: %s", spawn->runtime->name,
-			 spawn->arguments[0],
-			 message.length ? message.data : "it left no message in its log");
+	autostrbuf lead = STRBUF_INIT(256);
+	strbuf_addf(&lead, "%s %s failed: ", spawn->runtime->name, spawn->arguments[0]);
+	const char *text = message.length ? message.data : "it left no message in its log";
+	/* runc's own messages begin with the same words. */
+	if (strncmp(text, lead.data, lead.length) == 0)
+		text += lead.length;
+	return error_set(error, ECHILD, "%s%s", lead.data, text);
 }

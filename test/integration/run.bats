@@ -42,8 +42,6 @@ wait_for() { # SECONDS COMMAND...
 		run inside gpupool run -- sh -c "exit $wanted"
 		[ "$status" = "$wanted" ]
 	done
-	run inside gpupool run -- sh -c 'kill -9 $$'
-	[ "$status" = 137 ]
 	nothing_left
 }
 
@@ -159,14 +157,39 @@ wait_for() { # SECONDS COMMAND...
 	[ "$status" = 0 ]
 }
 
-@test "SIGTERM is passed on; the third one kills" {
-	inside gpupool run -- sh -c 'trap "exit 9" TERM; echo ready; while :; do sleep 0.1; done' \
+# start_run ARGS...: gpupool run in the background; $JOB is its own process.
+start_run() {
+	rm -f "$BATS_TEST_TMPDIR/pid"
+	inside sh -c 'echo $$ >"$1"; shift; exec gpupool run "$@"' - "$BATS_TEST_TMPDIR/pid" "$@" <&0 \
 		>"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
-	local job=$!
-	wait_for 20 grep -q ready "$BATS_TEST_TMPDIR/out"
-	kill -TERM "$job"
+	SHELL_JOB=$!
+	wait_for 20 test -s "$BATS_TEST_TMPDIR/pid"
+	JOB=$(cat "$BATS_TEST_TMPDIR/pid")
+}
 
-	wait "$job" || [ $? = 9 ]
+@test "a signal that the command handles is passed on" {
+	start_run -- sh -c 'trap "exit 9" TERM; echo ready; while :; do sleep 0.1; done'
+	wait_for 20 grep -q ready "$BATS_TEST_TMPDIR/out"
+	kill -TERM "$JOB"
+	wait "$SHELL_JOB" && false || [ $? = 9 ]
+	nothing_left
+}
+
+@test "a signal that the command does not handle ends it, as it would outside" {
+	for signal in INT TERM HUP QUIT; do
+		start_run -- sh -c 'echo ready; exec sleep 600'
+		wait_for 20 grep -q ready "$BATS_TEST_TMPDIR/out"
+		kill -s $signal "$JOB"
+		wait "$SHELL_JOB" && false || [ $? = $((128 + $(kill -l $signal))) ]
+	done
+	nothing_left
+}
+
+@test "a command that ignores signals is killed by the third" {
+	start_run -- sh -c 'trap "" TERM; echo ready; while :; do sleep 0.1; done'
+	wait_for 20 grep -q ready "$BATS_TEST_TMPDIR/out"
+	for _ in 1 2 3; do kill -TERM "$JOB"; read -rt 0.2 <> <(:) || true; done
+	wait "$SHELL_JOB" && false || [ $? = 137 ]
 	nothing_left
 }
 
@@ -174,16 +197,16 @@ wait_for() { # SECONDS COMMAND...
 @test "kill -9 of gpupool: what its container holds stays held until it ends" {
 	local fifo=$BATS_TEST_TMPDIR/fifo child
 	mkfifo "$fifo"
-	inside sh -c 'echo $$ >"$1"; exec gpupool run --gpus 8 --name orphan -- "$2" hold' - \
-		"$BATS_TEST_TMPDIR/pid" "$PROBE" <"$fifo" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
-	exec 8>"$fifo"
+	exec 8<>"$fifo"
+	start_run --gpus 8 --name orphan -- "$PROBE" hold <"$fifo"
 	wait_for 20 grep -q holding "$BATS_TEST_TMPDIR/out"
-	kill -9 "$(cat "$BATS_TEST_TMPDIR/pid")"
+	kill -9 "$JOB"
 	wait_for 5 inside sh -c 'gpupool inventory | grep -q "its gpupool is gone"'
 	run inside gpupool run --gpus 1 -- true
 	echo "$output"
 	[ "$status" = 5 ]
 	[[ $output == *"not enough free cards"* ]]
+	inside sh -c 'kill -9 $(cat /run/gpupool/containers/*orphan*/pid)'
 	exec 8>&-
 	wait_for 10 inside gpupool run --gpus 8 -- true
 	nothing_left
