@@ -4,8 +4,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -34,22 +36,22 @@ static bool path_exists(const char *path)
 
 void client_find_root(const void *address, char root[CLIENT_ROOT_MAX])
 {
-	char probe[CLIENT_ROOT_MAX + 32];
+	char path[PATH_MAX], probe[CLIENT_ROOT_MAX + 32];
 	const char *at, *last = NULL;
 	Dl_info info;
 
 	root[0] = '\0';
-	if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
+	/* The loader may have come by ../lib or by a link; only the real path shows the root. */
+	if (dladdr(address, &info) == 0 || info.dli_fname == NULL ||
+	    realpath(info.dli_fname, path) == NULL)
 		return;
-	for (at = info.dli_fname; (at = strstr(at, "/usr/lib")) != NULL; at++)
+	for (at = path; (at = strstr(at, "/usr/lib")) != NULL; at++)
 		last = at;
-	if (last == NULL || (size_t)(last - info.dli_fname) >= CLIENT_ROOT_MAX)
+	if (last == NULL || last - path >= CLIENT_ROOT_MAX)
 		return;
-	snprintf(probe, sizeof(probe), "%.*s/dev/nvidiactl", (int)(last - info.dli_fname),
-		 info.dli_fname);
+	snprintf(probe, sizeof(probe), "%.*s/dev/nvidiactl", (int)(last - path), path);
 	if (path_exists(probe))
-		snprintf(root, CLIENT_ROOT_MAX, "%.*s", (int)(last - info.dli_fname),
-			 info.dli_fname);
+		snprintf(root, CLIENT_ROOT_MAX, "%.*s", (int)(last - path), path);
 }
 
 /* A node of ours: ENXIO is this kernel's word for "no driver behind it", so the way is free. */

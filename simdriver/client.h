@@ -31,7 +31,7 @@ struct client {
 
 /*
  * The driver root that the code at `address` was loaded from: what stands before /usr/lib in its
- * file's path, if that holds dev/nvidiactl; else "" for "/".
+ * file's real path, if that holds dev/nvidiactl; else "" for "/".
  */
 void client_find_root(const void *address, char root[CLIENT_ROOT_MAX]);
 

@@ -356,7 +356,7 @@ static int inspect(const char *root)
 int root_build(const char *root, const struct profile *profile, const char *artefacts)
 {
 	static const char *const libraries[] = { "libnvidia-ml", "libcuda" };
-	static const char *const programs[] = { "nvidia-persistenced" };
+	static const char *const programs[] = { "nvidia-persistenced", "nvidia-smi" };
 	int found = inspect(root);
 
 	if (found < 0)

@@ -392,6 +392,8 @@ static const struct {
 	{ "profiles", command_profiles, false },
 };
 
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
 static int read_options(int argc, char **argv, struct options *options)
 {
 	static const struct option names[] = { { "root", required_argument, NULL, 'r' },
@@ -431,36 +433,41 @@ static int read_options(int argc, char **argv, struct options *options)
 	return 0;
 }
 
+/* The words after the options: a command, and a fault or the root. */
+static int run_command(int argc, char **argv, struct options *options)
+{
+	const char *name = argv[optind++];
+	size_t i = 0;
+
+	if (optind < argc)
+		options->word = argv[optind++];
+	if (optind < argc)
+		return usage("", argv[optind], " is one word too many");
+	while (i < COMMAND_COUNT && strcmp(commands[i].name, name) != 0)
+		i++;
+	if (i == COMMAND_COUNT)
+		return usage("there is no command ", name, "");
+	if (options->root == NULL && commands[i].needs_root && commands[i].run != command_fault) {
+		options->root = options->word;
+		options->word = NULL;
+	}
+	if (options->word != NULL && commands[i].run != command_fault)
+		return usage("", options->word, " is one word too many");
+	if (commands[i].needs_root && options->root == NULL)
+		return usage("", name, " needs --root DIR");
+	if (commands[i].needs_root && make_absolute(options) != 0)
+		return 1;
+	return commands[i].run(options);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = { 0 };
-	const char *name;
 	int result = read_options(argc, argv, &options);
 
 	if (result != 0)
 		return result;
 	if (optind == argc)
 		return usage("which command", "", "?");
-	name = argv[optind++];
-	if (optind < argc)
-		options.word = argv[optind++];
-	if (optind < argc)
-		return usage("", argv[optind], " is one word too many");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(commands[i].name, name) != 0)
-			continue;
-		if (options.root == NULL && commands[i].needs_root &&
-		    commands[i].run != command_fault) {
-			options.root = options.word;
-			options.word = NULL;
-		}
-		if (options.word != NULL && commands[i].run != command_fault)
-			return usage("", options.word, " is one word too many");
-		if (commands[i].needs_root && options.root == NULL)
-			return usage("", name, " needs --root DIR");
-		if (commands[i].needs_root && make_absolute(&options) != 0)
-			return 1;
-		return commands[i].run(&options);
-	}
-	return usage("there is no command ", name, "");
+	return run_command(argc, argv, &options);
 }
