@@ -49,10 +49,14 @@ enum cudaError_enum cuMemFree_v2(uint64_t address)
 	return error ? error : cuda_leave(cuda, cuda_memory_free(cuda, address));
 }
 
-/* Enters, and finds the live memory that all of [address, address + bytes) lies in. */
+/*
+ * Enters, and finds the live memory that all of [address, address + bytes) lies in. Asks its card, so
+ * that work on one that is lost fails and on one that hangs does not return.
+ */
 static enum cudaError_enum enter_range(uint64_t address, uint64_t bytes, struct cuda_state **ret,
 				       struct cuda_block **ret_block)
 {
+	struct sim_card_state now;
 	struct CUctx_st *context;
 	struct cuda_range *range;
 	enum cudaError_enum error = cuda_enter_context(ret, &context);
@@ -61,7 +65,9 @@ static enum cudaError_enum enter_range(uint64_t address, uint64_t bytes, struct 
 		return error;
 	if (!cuda_memory_find(*ret, address, bytes, ret_block, &range))
 		return cuda_leave(*ret, CUDA_ERROR_INVALID_VALUE);
-	return CUDA_SUCCESS;
+	error = cuda_error_of(client_card_state(
+		&(*ret)->client, (*ret)->devices[(*ret_block)->context->device].info.minor, &now));
+	return error ? cuda_leave(*ret, error) : CUDA_SUCCESS;
 }
 
 enum cudaError_enum cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)

@@ -144,6 +144,39 @@ exports_of() {
 	[ "$output" = "803 100 100 7 2 8" ]
 }
 
+@test "faults while a program works: hung until recovered, lost for good, the other cards go on" {
+	cat >"$BATS_TEST_TMPDIR/script" <<-'EOF'
+		fault() { "$SIMDRIVER" fault --root "$DRIVER_ROOT" "$@" >/dev/null; }
+		cd "$1"
+		mkfifo in in2 out
+		$probe --device 0 work 10000000 <in >out &
+		$probe --device 1 work 10000000 <in2 >other &
+		exec 5>in 6>in2 7<out
+		answer() { timeout "$1" head -n 1 <&7 || echo nothing; }
+		answer 10
+		echo >&5; answer 10
+		fault hang --card 0
+		echo >&5; answer 1
+		fault recover
+		answer 10
+		fault lost --card 0
+		echo >&5; answer 10
+		echo >&6
+		exec 5>&- 6>&-
+		wait
+		cat other
+	EOF
+	run -0 with_driver a100-80 bash "$BATS_TEST_TMPDIR/script" "$BATS_TEST_TMPDIR"
+	echo "$output"
+	[ "${lines[0]}" = '{"allocated": 10000000}' ]
+	[ "${lines[1]}" = '{"worked": true}' ]
+	[ "${lines[2]}" = nothing ]
+	[ "${lines[3]}" = '{"worked": true}' ]
+	[[ ${lines[4]} == *CUDA_ERROR_UNKNOWN* ]]
+	[ "${lines[5]}" = '{"allocated": 10000000}' ]
+	[ "${lines[6]}" = '{"worked": true}' ]
+}
+
 @test "one truth: NVML sees the context, the memory and the process of a CUDA program" {
 	cat >"$BATS_TEST_TMPDIR/one_truth.py" <<-'EOF'
 		import ctypes, os, sys, time

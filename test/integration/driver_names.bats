@@ -127,6 +127,15 @@ chroot_realpath() {
 	[[ $output == *ELFCLASS32* ]]
 }
 
+@test "names: musl refuses every stub, as it refuses the real files" {
+	command -v musl-gcc >/dev/null || skip "there is no musl-gcc"
+	"$names" --version 550.163.01 --layout rhel --root "$tree"
+	musl-gcc -o "$BATS_TEST_TMPDIR/probe" "$ROOT/test/lib/dlopen_probe.c"
+	find "$tree/usr/lib64" -name '*.so*' | xargs "$BATS_TEST_TMPDIR/probe" >"$BATS_TEST_TMPDIR/out" || true
+	[ "$(grep -c 'gnu_get_libc_version: symbol not found' "$BATS_TEST_TMPDIR/out")" = "$(wc -l <"$BATS_TEST_TMPDIR/out")" ]
+	[ -s "$BATS_TEST_TMPDIR/out" ]
+}
+
 @test "names: programs of the tree run" {
 	"$names" --version 550.163.01 --layout rhel --root "$tree"
 	"$tree/usr/bin/nvidia-smi"

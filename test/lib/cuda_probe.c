@@ -6,6 +6,8 @@
  *   cuda_probe [--device N]                      what there is; with free memory by a context on each
  *   cuda_probe [--device N] alloc BYTES [hold]   allocates, writes and reads back; hold: until stdin ends
  *   cuda_probe [--device N] alloc-until-fail [STEP]
+ *   cuda_probe [--device N] work BYTES           allocates, then writes and reads again at each line of
+ *                                                stdin, answering each with one object
  *   cuda_probe [--device N] contexts COUNT       as many contexts on the device
  *
  * Exit status 1 when a call fails: {"error": "CUDA_ERROR_...", "code": N, "call": "cu..."}.
@@ -155,6 +157,26 @@ static int allocate(int device, size_t bytes, bool hold)
 	return 0;
 }
 
+static int work(int device, size_t bytes)
+{
+	char line[80];
+	uint64_t address;
+	int failed = 0;
+
+	if (use_device(device) != 0)
+		return 1;
+	TRY(memory_alloc, &address, bytes);
+	printf("{\"allocated\": %zu}\n", bytes);
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		failed = check_contents(address, bytes);
+		if (!failed)
+			printf("{\"worked\": true}\n");
+		fflush(stdout);
+	}
+	return failed;
+}
+
 static int allocate_until_fail(int device, size_t step)
 {
 	size_t free_before, free_after, total, allocated = 0;
@@ -197,7 +219,7 @@ static int make_contexts(int device, unsigned long count)
 static int usage(void)
 {
 	fputs("usage: cuda_probe [--device N] [alloc BYTES [hold] | alloc-until-fail [STEP] | "
-	      "contexts COUNT]\n",
+	      "work BYTES | contexts COUNT]\n",
 	      stderr);
 	return 2;
 }
@@ -225,6 +247,8 @@ int main(int argc, char **argv)
 				argument + 1 < argc && strcmp(argv[argument + 1], "hold") == 0);
 	if (strcmp(verb, "alloc-until-fail") == 0)
 		return allocate_until_fail(device, number ? number : (size_t)256 << 20);
+	if (strcmp(verb, "work") == 0 && number > 0)
+		return work(device, number);
 	if (strcmp(verb, "contexts") == 0 && number > 0)
 		return make_contexts(device, number);
 	return usage();
