@@ -46,6 +46,26 @@ TEST(holding_checks_room_only)
 	assert_int_equal(pool_grant_count(pool), 1);
 }
 
+TEST(free_memory_leaves_out_foreign_use)
+{
+	cleanup(release_inventories) struct inventory inventories[2];
+	make_world(inventories, CARD_MODE_SLICES);
+	world_add_process(&inventories[0].cards[0], false, 1500);
+	world_add_process(&inventories[0].cards[0], true, 9000); /* counted as its grant */
+	world_add_process(&inventories[0].cards[1], false, UINT32_MAX);
+	cleanup(pool_freep) struct pool *pool = make_pool(inventories, 1);
+	const struct request slice = { SLICE(1, 12) };
+	const struct placement held = { .count = 1, .units = { 12 } };
+	uint64_t id;
+
+	assert_int_equal(pool_card_free(pool, 0, 0), 78);
+	assert_int_equal(pool_card_free(pool, 0, 1), 0);
+	assert_int_equal(pool_hold(pool, &slice, &held, &id), 0);
+	assert_int_equal(pool_card_free(pool, 0, 0), 66);
+	assert_int_equal(pool_node_card_count(pool, 0), 8);
+	assert_int_equal(pool_node_card_count(pool, 1), 0);
+}
+
 TEST(grants_are_held_by_uuid)
 {
 	cleanup(release_inventories) struct inventory inventories[2];

@@ -19,7 +19,7 @@
 
 #define NODES_MAX    400u
 #define NODES_SMALL  12u
-#define POOLS_SOAK   20000u /* make soak; make test runs a hundredth */
+#define POOLS_SOAK   10000u /* make soak; make test runs a hundredth */
 #define STEPS        120u
 #define LARGE_EACH   40u /* one pool of so many is large enough for every level of the indexes */
 #define LARGE_STEPS  4000u
