@@ -39,7 +39,7 @@ const struct driver_node *driver_files_node(const struct driver_files *files, co
 
 int driver_files_note(struct driver_files *files, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
+	autostrbuf text = STRBUF_INIT(NOTE_TEXT_MAX);
 	va_list arguments;
 
 	if (files->notes.count >= NOTES_MAX)

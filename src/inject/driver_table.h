@@ -63,6 +63,7 @@ extern const char *const loader_directories[];
 extern const char *const loader_directories_32[];
 /* For a root that cannot be looked at: what together serves every distribution. */
 extern const char *const static_directories[];
+#define STATIC_COMMON "/usr/lib" /* Arch and Wolfi look nowhere else */
 
 #if defined(__x86_64__)
 #define LIBRARY_TRIPLET    "x86_64-linux-gnu"

@@ -71,7 +71,7 @@ int builder_add(struct builder *builder, const struct edit *edit, const char *re
 
 int builder_note(struct builder *builder, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
+	autostrbuf text = STRBUF_INIT(NOTE_MAX);
 	va_list arguments;
 
 	va_start(arguments, format);

@@ -26,6 +26,7 @@ enum { DIRECTORIES_MAX = 4 };
 struct targets {
 	const char *libraries[DIRECTORIES_MAX];
 	size_t library_count;
+	const char *common;   /* compute and utility libraries are here too; NULL: nowhere */
 	const char *narrow;   /* 32-bit libraries; NULL: none */
 	const char *programs; /* NULL: none */
 	bool cuda;            /* CUDA_DIRECTORY too */
@@ -116,10 +117,15 @@ static int add_wide(struct builder *builder, const struct targets *targets,
 
 	for (size_t i = 0; r == 0 && i < targets->library_count; i++)
 		r = add_mount_in(builder, targets, targets->libraries[i], name, file, reason);
+	if (r == 0 && targets->common &&
+	    (file->capabilities & (CAPABILITY_COMPUTE | CAPABILITY_UTILITY)))
+		r = add_mount_in(builder, targets, targets->common, name, file, reason);
 	if (r < 0 || !targets->cuda || !file->cuda_search || name != file->names.items[0])
 		return r;
 	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
 	strbuf_addf(&text, "%s, where CUDA images look first", reason);
+	if (strbuf_failed(&text) < 0)
+		return error_no_memory(builder->error);
 	return add_mount_in(builder, targets, CUDA_DIRECTORY, name, file, text.data);
 }
 
@@ -142,23 +148,36 @@ static int add_library(struct builder *builder, const struct targets *targets,
 	return 0;
 }
 
+/* 1 when PATH exists in the container's root, 0 when not, -ENOMEM. */
+static int exists(const struct builder *builder, const char *path)
+{
+	struct stat status;
+	int r = root_stat(builder->injection->root_fd, path, &status);
+
+	if (r == -ENOMEM)
+		return error_no_memory(builder->error);
+	return r == 0;
+}
+
 /* With this machine's root only what exists there can be a mount point. */
 static int add_host_socket(struct builder *builder, const struct driver_file *file,
 			   const char *reason)
 {
 	const char *target = file->names.items[0];
 	autostrbuf real = STRBUF_INIT(ROOT_PATH_MAX);
-	struct stat status;
 	int root = builder->injection->root_fd;
+	int r = root < 0 ? 0 : exists(builder, target);
 
-	if (root < 0 || root_stat(root, target, &status) < 0)
+	if (r < 0)
+		return r;
+	if (r == 0)
 		return builder_note(
 			builder,
 			"%s is not mounted: this machine has no %s to mount it "
 			"on. Start nvidia-persistenced on this machine, or make an empty "
 			"file there.",
 			file->source, target);
-	int r = root_resolve(root, target, &real);
+	r = root_resolve(root, target, &real);
 	if (r < 0)
 		return error_set_errno(builder->error, -r, "cannot follow %s", target);
 	if (strcmp(real.data, file->source) == 0) /* the root is this machine's: it is there */
@@ -195,13 +214,14 @@ static int add_file(struct builder *builder, const struct targets *targets,
 	return 0;
 }
 
-static bool exists_in(int root, const char *directory, const char *name)
+static int has_libc(const struct builder *builder, const char *directory)
 {
 	autostrbuf path = STRBUF_INIT(ROOT_PATH_MAX);
-	struct stat status;
 
-	strbuf_addf(&path, "%s/%s", directory, name);
-	return strbuf_failed(&path) == 0 && root_stat(root, path.data, &status) == 0;
+	strbuf_addf(&path, "%s/libc.so.6", directory);
+	if (strbuf_failed(&path) < 0)
+		return error_no_memory(builder->error);
+	return exists(builder, path.data);
 }
 
 /*
@@ -212,9 +232,13 @@ static int find_loader_directory(struct builder *builder, const char *const *lis
 				 const char **ret_place)
 {
 	for (size_t i = 0; list[i]; i++) {
-		if (!exists_in(builder->injection->root_fd, list[i], "libc.so.6"))
+		int r = has_libc(builder, list[i]);
+
+		if (r < 0)
+			return r;
+		if (r == 0)
 			continue;
-		int r = guard_covers(&builder->guard, list[i], ret_place);
+		r = guard_covers(&builder->guard, list[i], ret_place);
 		if (r < 0)
 			return error_no_memory(builder->error);
 		if (r == 0) {
@@ -228,17 +252,17 @@ static int find_loader_directory(struct builder *builder, const char *const *lis
 /* Nothing to load NVIDIA's libraries with: devices only, and one sentence. */
 static int note_no_libc(struct builder *builder)
 {
-	struct stat status;
+	int r = exists(builder, LOADER_MUSL);
 
-	if (root_stat(builder->injection->root_fd, LOADER_MUSL, &status) == 0)
+	if (r < 0)
+		return r;
+	if (r > 0)
 		return builder_note(builder,
-				    "musl image: NVIDIA's libraries need glibc, so the "
-				    "container gets device nodes only. Use a glibc image.");
-	return builder_note(builder,
-			    "image without a C library (no libc.so.6 in %s ... %s): the "
-			    "container gets device nodes only. Use a glibc image for programs that "
-			    "load the driver.",
-			    loader_directories[0], loader_directories[3]);
+				    "musl image: NVIDIA's libraries need glibc, so the container "
+				    "gets device nodes only. Use a glibc image.");
+	return builder_note(
+		builder, "image without a C library (libc.so.6): the container gets device nodes "
+			 "only. Use a glibc image for programs that load the driver.");
 }
 
 static int image_targets(struct builder *builder, struct targets *targets)
@@ -250,6 +274,7 @@ static int image_targets(struct builder *builder, struct targets *targets)
 	if (builder->injection->root_fd < 0) {
 		for (size_t i = 0; static_directories[i] && i < DIRECTORIES_MAX; i++)
 			targets->libraries[targets->library_count++] = static_directories[i];
+		targets->common = STATIC_COMMON;
 		targets->narrow = loader_directories_32[0];
 		return 0;
 	}

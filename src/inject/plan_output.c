@@ -33,8 +33,9 @@ static void print_edit(const struct edit *edit, struct columns *columns)
 			     strncmp(edit->options, "ro,", 3) == 0 ? "read-only" : "read-write");
 		break;
 	case EDIT_MASK:
+		columns_add(columns, "hidden");
+		break;
 	case EDIT_KIND_MAX:
-		columns_add(columns, "");
 		break;
 	}
 }

@@ -91,9 +91,11 @@ static int walk_link(struct walk *walk, int fd, const char *rest)
 	else
 		path_up(&walk->done);
 	strbuf_addf(&next, "%s/%s", target, rest);
+	if (strbuf_failed(&next) < 0)
+		return strbuf_failed(&next);
 	char *text = strbuf_detach(&next);
 	if (!text)
-		return -ENAMETOOLONG;
+		return -ENOMEM;
 	free(walk->todo);
 	walk->todo = text;
 	return 0;
