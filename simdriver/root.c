@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "root_names.h"
 #include "tree.h"
 
 #define LIBRARIES     "usr/lib/x86_64-linux-gnu"
@@ -355,7 +356,7 @@ static int inspect(const char *root)
 
 int root_build(const char *root, const struct profile *profile, const char *artefacts)
 {
-	static const char *const libraries[] = { "libnvidia-ml", "libcuda" };
+	static const char *const libraries[] = { "libnvidia-ml", "libcuda", NULL };
 	static const char *const programs[] = { "nvidia-persistenced", "nvidia-smi" };
 	int found = inspect(root);
 
@@ -374,10 +375,12 @@ int root_build(const char *root, const struct profile *profile, const char *arte
 		if (build_pci(root, profile, i) != 0)
 			return -1;
 	}
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+	for (size_t i = 0; libraries[i] != NULL; i++) {
 		if (build_library(root, profile, artefacts, libraries[i]) != 0)
 			return -1;
 	}
+	if (root_build_names(root, LIBRARIES, profile, libraries) != 0)
+		return -1;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		if (build_program(root, artefacts, programs[i]) != 0)
 			return -1;
