@@ -212,6 +212,29 @@ profile_is_read() {
 		wait_for test ! -e "/proc/$helper"'
 }
 
+@test "a process on a card is shown with its owner and memory, until it ends" {
+	with_driver t4 '
+		chmod 755 "$ROOT_OF_DRIVER"
+		chmod a+x "$BATS_RUN_TMPDIR" "${WORK%/*}" # for the tenant, who is somebody else
+		mkfifo "$WORK/hold"
+		cp "$BUILD/test/lib/cuda_probe" "$WORK/tenant"
+		LD_LIBRARY_PATH=$ROOT_OF_DRIVER/usr/lib/x86_64-linux-gnu setpriv --reuid 1234 --clear-groups \
+			"$WORK/tenant" --device 1 alloc 1073741824 hold <"$WORK/hold" >"$WORK/tenant.out" &
+		tenant=$!
+		exec 9>"$WORK/hold"
+		wait_for grep -q allocated "$WORK/tenant.out"
+		probe
+		[ "$(inventory "[len(c[\"processes\"]) for c in cards]")" = "[0, 1, 0, 0]" ]
+		[ "$(inventory "[(p[\"pid\"], p[\"uid\"], p[\"granted\"]) for p in cards[1][\"processes\"]]")" = "[($tenant, 1234, False)]" ]
+		[ "$(inventory "cards[1][\"processes\"][0][\"usedMiB\"] >= 1024")" = True ]
+		[ "$(inventory "cards[1][\"usedBytes\"] - cards[0][\"usedBytes\"] >= 1 << 30")" = True ]
+		[[ "$(inventory "cards[1][\"processes\"][0][\"name\"]")" = *tenant ]]
+		exec 9>&-
+		wait $tenant
+		probe
+		[ "$(inventory "[len(c[\"processes\"]) for c in cards]")" = "[0, 0, 0, 0]" ]'
+}
+
 @test "no helper is left behind" {
 	with_driver a100-80 '
 		fault hang --card 0

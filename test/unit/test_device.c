@@ -437,6 +437,31 @@ TEST(a_helper_that_cannot_run_is_an_error)
 	fixture_remove(&fixture);
 }
 
+TEST(every_allocation_may_fail)
+{
+	struct probed *probed = calloc(1, sizeof(*probed));
+	char path[PATH_MAX];
+	unsigned failed = 0;
+
+	probed_make(probed, "lost card 2\n");
+	struct device_options options = { .driver_root = probed->fixture.root,
+					  .helper = helper_path(path),
+					  .deadline_ms = 5000 };
+	for (bool happened = true; happened; failed++) {
+		inventory_init(&probed->inventory);
+		fault_arm(failed);
+		int r = device_probe(&options, &probed->inventory, &probed->reason, NULL);
+		happened = fault_disarm();
+		assert_true(r == 0 || r == -ENOMEM);
+		if (r == 0)
+			inventory_release(&probed->inventory);
+	}
+	assert_true(failed > 20);
+	probed->r = -1;
+	probed_release(probed);
+	free(probed);
+}
+
 /* Links of a driver root, seen from inside it. */
 static const struct fixture_file links[] = {
 	{ "inside/usr/lib64/real", "text" },
