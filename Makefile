@@ -40,6 +40,7 @@ format: packages
 install: build
 	@dev/install "$(DESTDIR)" "$(PREFIX)"
 
+clean:
 	rm -rf build
 
 packages-build:

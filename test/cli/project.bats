@@ -82,6 +82,13 @@ pretend() { # PROGRAM SCRIPT
 	[[ $output == *"no group 'coffee'"* ]]
 }
 
+@test "make: every target that is announced has a rule" {
+	local target
+	for target in $(sed -n 's/^\.PHONY: //p' "$ROOT/Makefile"); do
+		grep -q "^$target:" "$ROOT/Makefile" || { echo "no rule for $target"; return 1; }
+	done
+}
+
 @test "make install: programs, man page and completion, and the installed program works" {
 	make -C "$ROOT" --no-print-directory install DESTDIR="$BATS_TEST_TMPDIR/root" PREFIX=/opt/gpupool
 	local place=$BATS_TEST_TMPDIR/root/opt/gpupool
@@ -90,6 +97,7 @@ pretend() { # PROGRAM SCRIPT
 	grep -q '^\.TH' "$place/share/man/man1/gpupool.1"
 	bash -n "$place/share/bash-completion/completions/gpupool"
 	"$place/bin/gpupool" --version | grep -q '^gpupool [0-9]'
+	[ -x "$ROOT/build/bin/gpupool" ]
 	! ldd "$place/bin/gpupool" | grep -q asan
 }
 
