@@ -169,13 +169,21 @@ enum cudaError_enum cuMemsetD32_v2(uint64_t to, unsigned int value, size_t count
 	return set(to, value, count, 4);
 }
 
-/* Nothing is queued here, so the forms for a default stream per thread do the same. */
-#define SAME_PER_THREAD(name) \
-	extern __typeof__(name) name##_ptds __attribute__((alias(#name), visibility("default")))
+/*
+ * Nothing is queued here, so the forms for a default stream per thread do the same. They are functions of
+ * their own and no aliases: all names of the real library have addresses of their own.
+ */
+#define SAME_PER_THREAD(name, parameters, arguments)                                              \
+	extern __attribute__((visibility("default"))) enum cudaError_enum name##_ptds parameters; \
+	enum cudaError_enum name##_ptds parameters                                                \
+	{                                                                                         \
+		return name arguments;                                                            \
+	}
 
-SAME_PER_THREAD(cuMemcpyHtoD_v2);
-SAME_PER_THREAD(cuMemcpyDtoH_v2);
-SAME_PER_THREAD(cuMemcpyDtoD_v2);
-SAME_PER_THREAD(cuMemsetD8_v2);
-SAME_PER_THREAD(cuMemsetD16_v2);
-SAME_PER_THREAD(cuMemsetD32_v2);
+SAME_PER_THREAD(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes), (to, from, bytes))
+SAME_PER_THREAD(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes), (to, from, bytes))
+SAME_PER_THREAD(cuMemcpyDtoD_v2, (uint64_t to, uint64_t from, size_t bytes), (to, from, bytes))
+SAME_PER_THREAD(cuMemsetD8_v2, (uint64_t to, unsigned char value, size_t count), (to, value, count))
+SAME_PER_THREAD(cuMemsetD16_v2, (uint64_t to, unsigned short value, size_t count),
+		(to, value, count))
+SAME_PER_THREAD(cuMemsetD32_v2, (uint64_t to, unsigned int value, size_t count), (to, value, count))

@@ -10,7 +10,7 @@ static const struct error_row {
 #undef ROW
 };
 
-/* Sentences for what this library answers; for other errors the name stands for the sentence. */
+/* The sentences of libcuda 535.261.03 for what this library answers; for other errors the name stands for the sentence. */
 static const struct error_row error_texts[] = {
 	{ CUDA_SUCCESS, "no error" },
 	{ CUDA_ERROR_INVALID_VALUE, "invalid argument" },
@@ -19,7 +19,9 @@ static const struct error_row error_texts[] = {
 	{ CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected" },
 	{ CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal" },
 	{ CUDA_ERROR_INVALID_CONTEXT, "invalid device context" },
+	{ CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS" },
 	{ CUDA_ERROR_NOT_FOUND, "named symbol not found" },
+	{ CUDA_ERROR_CONTEXT_IS_DESTROYED, "context is destroyed" },
 	{ CUDA_ERROR_NOT_SUPPORTED, "operation not supported" },
 	{ CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
 	  "system has unsupported display driver / cuda driver combination" },

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuGetProcAddress: of the forms of a base name, the newest that the caller's CUDA version knows.
- * Documented at cuGetProcAddress in cuda.h: an unknown name, and one newer than the version asked
- * for, give NULL with CUDA_SUCCESS.
+ * cuGetProcAddress, as the libraries of 535 and 550 answer it (test/data/cuda-lookup/): of the forms of
+ * a base name, the newest that the caller's CUDA version knows. Asked for the per-thread default
+ * stream, a base that has such forms gives one of these or nothing. Versions are compared without a
+ * sign, and one newer than the library is as good as its own.
  */
 #include "cuda_state.h"
 
@@ -38,7 +39,13 @@ static const struct symbol symbols[] = {
 #undef CUDA_SYMBOL
 };
 
-static enum CUdriverProcAddressQueryResult_enum look_up(const char *base, int version,
+static bool is_form_of(const struct symbol *row, const char *base, bool per_thread)
+{
+	return (row->kind != NONE) == per_thread && row->since > 0 &&
+	       row->since <= LIBRARY_CUDA_VERSION && strcmp(row->base, base) == 0;
+}
+
+static enum CUdriverProcAddressQueryResult_enum look_up(const char *base, unsigned version,
 							bool per_thread, const struct symbol **ret)
 {
 	bool known = false;
@@ -46,20 +53,17 @@ static enum CUdriverProcAddressQueryResult_enum look_up(const char *base, int ve
 	*ret = NULL;
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
 		const struct symbol *row = &symbols[i];
-		bool special = row->kind != NONE;
 
-		if (strcmp(row->base, base) != 0 || row->since == 0 ||
-		    row->since > LIBRARY_CUDA_VERSION || (special && !per_thread))
+		if (!is_form_of(row, base, per_thread))
 			continue;
 		known = true;
-		if (row->since > version)
-			continue;
-		if (!*ret || special > ((*ret)->kind != NONE) ||
-		    (special == ((*ret)->kind != NONE) && row->since > (*ret)->since))
+		if ((unsigned)row->since <= version && (!*ret || row->since > (*ret)->since))
 			*ret = row;
 	}
 	if (*ret)
 		return CU_GET_PROC_ADDRESS_SUCCESS;
+	if (!known && per_thread)
+		return look_up(base, version, false, ret);
 	return known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
 		     : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 }
@@ -73,9 +77,9 @@ enum cudaError_enum cuGetProcAddress_v2(const char *symbol, void **function, int
 	enum CUdriverProcAddressQueryResult_enum result;
 	const struct symbol *row;
 
-	if (!symbol || !function || (flags & ~known_flags) || cuda_version > LIBRARY_CUDA_VERSION)
+	if (!symbol || !function || (flags & ~known_flags))
 		return CUDA_ERROR_INVALID_VALUE;
-	result = look_up(symbol, cuda_version,
+	result = look_up(symbol, (unsigned)cuda_version,
 			 flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &row);
 	*function = row ? (void *)row->function : NULL;
 	if (status)

@@ -29,6 +29,17 @@ exports_of() {
 	run ! diff <(exports_of "$BUILD/simdriver/libcuda-550.so") "$ROOT/test/data/cuda-exports/535.261.03.txt"
 }
 
+@test "cuGetProcAddress answers as the real libraries do, for every name, version and stream kind" {
+	local branch version
+	for version in 535.261.03 550.163.01; do
+		branch=${version%%.*}
+		"$ROOT/test/lib/cuda_lookup_record" "$BUILD/simdriver/libcuda-$branch.so" \
+			"$ROOT/test/data/cuda-exports/$version.txt" >"$BATS_TEST_TMPDIR/$branch"
+		diff "$BATS_TEST_TMPDIR/$branch" "$ROOT/test/data/cuda-lookup/$version.txt"
+	done
+	run ! diff -q "$BATS_TEST_TMPDIR/550" "$ROOT/test/data/cuda-lookup/535.261.03.txt"
+}
+
 @test "libcuda has the SONAME and needs of the real one, no version node, and GLIBC_2.17 at most" {
 	local branch library newest
 	for branch in 535 550; do
