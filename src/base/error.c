@@ -5,11 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Marks a message that did not fit, so that nobody takes half a sentence for a whole one. */
-static void message_mark_cut(char *message, int length)
+/*
+ * A message may quote a stranger's file, and terminals obey control characters: they become '?'. One
+ * that did not fit is marked, so that nobody takes half a sentence for a whole one.
+ */
+static void message_finish(char *message, int length)
 {
 	if (length >= ERROR_MESSAGE_MAX)
 		memcpy(message + ERROR_MESSAGE_MAX - 4, "...", 4);
+	for (; *message; message++)
+		if ((unsigned char)*message < 0x20 || *message == 0x7f)
+			*message = '?';
 }
 
 int error_set(struct error *error, int number, const char *format, ...)
@@ -22,7 +28,7 @@ int error_set(struct error *error, int number, const char *format, ...)
 	va_start(arguments, format);
 	int length = vsnprintf(error->message, sizeof(error->message), format, arguments);
 	va_end(arguments);
-	message_mark_cut(error->message, length);
+	message_finish(error->message, length);
 	return -number;
 }
 
@@ -40,7 +46,7 @@ int error_set_errno(struct error *error, int number, const char *format, ...)
 		length += snprintf(
 			error->message + length, sizeof(error->message) - (size_t)length, ": %s",
 			strerrordesc_np(number) ? strerrordesc_np(number) : "unknown error");
-	message_mark_cut(error->message, length);
+	message_finish(error->message, length);
 	return -number;
 }
 
@@ -58,7 +64,7 @@ int error_wrap(struct error *error, const char *format, ...)
 	if (length >= 0 && length < ERROR_MESSAGE_MAX)
 		length += snprintf(error->message + length, sizeof(error->message) - (size_t)length,
 				   ": %s", tail);
-	message_mark_cut(error->message, length);
+	message_finish(error->message, length);
 	if (!error->number)
 		error->number = EIO;
 	return -error->number;

@@ -2,8 +2,9 @@
 /*
  * The one error shape. A function that can fail takes `struct error *error` last and returns 0 or
  * a negative errno: the number is for programs, the message for people. Results are written on
- * success only. NULL is a legal error object. Functions under src/ return errors and stay silent;
- * cmd/ and loop callbacks print them.
+ * success only. NULL is a legal error object. A control character in a message becomes '?', since
+ * messages quote strangers' files. Functions under src/ return errors and stay silent; cmd/ and
+ * loop callbacks print them.
  */
 #pragma once
 

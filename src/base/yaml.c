@@ -364,33 +364,32 @@ static int read_sequence(struct reader *reader, const yaml_event_t *start, struc
 /* The text of a key, as kubectl makes strings of numbers and booleans; caller frees. */
 static int key_text(const struct reader *reader, const yaml_event_t *event, char **ret)
 {
-	autostrbuf text = STRBUF_INIT(YAML_BYTES_MAX);
+	autostrbuf number = STRBUF_INIT(YAML_BYTES_MAX), key = STRBUF_INIT(YAML_BYTES_MAX);
+	const char *text = (const char *)event->data.scalar.value;
 	enum scalar_kind kind;
-	autojson *number = NULL;
+	autojson *checked = NULL;
 
-	int r = scalar_kind(reader, event, &text, &kind);
+	int r = scalar_kind(reader, event, &number, &kind);
 	if (r < 0)
 		return r;
-	if (kind == SCALAR_NULL || kind == SCALAR_NO_JSON)
+	if (kind == SCALAR_NULL)
 		return reader_fail(reader, event_line(event), EINVAL,
-				   "a key that is %s; write a name before the colon or quote it",
-				   kind == SCALAR_NULL ? "null" : "no number of JSON");
+				   "a key that is null; write a name before the colon or quote it");
 	if (kind == SCALAR_NUMBER)
-		r = number_new(reader, (const char *)event->data.scalar.value, text.data,
-			       event_line(event), &number);
-	else if (kind == SCALAR_STRING)
-		strbuf_adds(&text, (const char *)event->data.scalar.value);
-	else
-		strbuf_adds(&text, kind == SCALAR_TRUE ? "true" : "false");
+		r = number_new(reader, text, number.data, event_line(event), &checked);
 	if (r < 0)
 		return r;
-	/* kubectl prints fractions in their shortest form: 1.50 is the key "1.5". */
-	if (json_object_is_type(number, json_type_double)) {
-		double fraction = json_object_get_double(number);
-		strbuf_reset(&text);
-		strbuf_addf(&text, "%.6g", fraction);
-	}
-	*ret = strbuf_detach(&text);
+	if (kind == SCALAR_NO_JSON)
+		scalar_fraction_key(text, &key);
+	else if (json_object_is_type(checked, json_type_double))
+		scalar_fraction_key(number.data, &key);
+	else if (kind == SCALAR_NUMBER)
+		strbuf_adds(&key, number.data);
+	else if (kind == SCALAR_STRING)
+		strbuf_adds(&key, text);
+	else
+		strbuf_adds(&key, kind == SCALAR_TRUE ? "true" : "false");
+	*ret = strbuf_detach(&key);
 	return *ret ? 0 : error_no_memory(reader->error);
 }
 

@@ -3,14 +3,17 @@
  * Plain scalars mean what they mean to kubectl, so that one file says the same to both. kubectl
  * reads YAML with sigs.k8s.io/yaml, which stands on a fork of go-yaml v2 (goyaml.v2/resolve.go):
  * YAML 1.1 words (yes, on, off, y, n) are booleans, 010 is octal, 1_000 is 1000, dates are strings.
- * Two things differ on purpose: numbers too large for 64 bits are refused by the caller (there
- * they become a rounded double or a string), and a fraction keeps the digits that were written.
+ * Two things differ on purpose: decimal integers too large for 64 bits are refused by the caller
+ * (there they are rounded), and a fraction keeps the digits that were written. What a double cannot
+ * hold is a string, as there: 7e4925 may well be a commit.
  * Results compared with sigs.k8s.io/yaml v1.6.0; the table is in test/unit/test_yaml.c.
  */
 #include "base/yaml_scalar.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +55,8 @@ static const struct base_row {
 	{ "0x", 16 }, { "0X", 16 }, { "0b", 2 }, { "0B", 2 }, { "0o", 8 }, { "0O", 8 }, { "0", 8 },
 };
 
-/* Integers that are not in base 10, as Go's strconv.ParseInt() with base 0 reads them. */
+/* Integers that are not in base 10, as Go's strconv.ParseInt() with base 0 reads them; what does not
+ * fit 64 bits is no integer. */
 static bool based_integer(const char *text, bool negative, struct strbuf *number)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -75,11 +79,10 @@ static bool based_integer(const char *text, bool negative, struct strbuf *number
 			large |= __builtin_mul_overflow(value, (uint64_t)row->base, &value);
 			value += (uint64_t)(found - allowed);
 		}
-		if (large) /* the caller's range check refuses it */
-			strbuf_adds(number, "99999999999999999999");
-		else
-			strbuf_addf(number, "%s%llu", negative && value ? "-" : "",
-				    (unsigned long long)value);
+		if (large)
+			return false;
+		strbuf_addf(number, "%s%llu", negative && value ? "-" : "",
+			    (unsigned long long)value);
 		return true;
 	}
 	return false;
@@ -137,11 +140,28 @@ static bool decimal(const char *text, bool negative, struct strbuf *number)
 	return true;
 }
 
-static void add_without_underscores(struct strbuf *plain, const char *text)
+static bool is_digit(char character)
 {
-	for (; *text; text++)
-		if (*text != '_')
-			strbuf_addc(plain, *text);
+	return character >= '0' && character <= '9';
+}
+
+/* go-yaml drops all underscores, but in what starts with a point only those between digits. */
+static bool add_without_underscores(struct strbuf *plain, const char *text)
+{
+	bool everywhere = *text != '.';
+
+	for (const char *at = text; *at; at++)
+		if (*at != '_')
+			strbuf_addc(plain, *at);
+		else if (!everywhere && !(is_digit(at[-1]) && is_digit(at[1])))
+			return false;
+	return true;
+}
+
+/* A fraction that a double cannot hold; integers are checked where they are made. */
+static bool overflows(const char *number)
+{
+	return strpbrk(number, ".e") && !isfinite(strtod(number, NULL));
 }
 
 enum scalar_kind scalar_resolve(const char *text, struct strbuf *number)
@@ -157,18 +177,40 @@ enum scalar_kind scalar_resolve(const char *text, struct strbuf *number)
 	if (!strchr("+-.0123456789", *text) ||
 	    strspn(text, "+-.0123456789_abcdefABCDEFoOxX") != strlen(text))
 		return SCALAR_STRING;
-	/* go-yaml drops underscores, except in what starts with a point. */
-	if (*text == '.')
-		strbuf_adds(&plain, text);
-	else
-		add_without_underscores(&plain, text);
+	if (!add_without_underscores(&plain, text))
+		return SCALAR_STRING;
 	if (strbuf_failed(&plain) < 0) {
 		number->failed = plain.failed;
 		return SCALAR_NUMBER;
 	}
 	bool negative = *plain.data == '-';
 	const char *digits = plain.data + (negative || *plain.data == '+');
-	if (based_integer(digits, negative, number) || decimal(digits, negative, number))
+	if (!based_integer(digits, negative, number) && !decimal(digits, negative, number))
+		return SCALAR_STRING;
+	if (!overflows(number->data))
 		return SCALAR_NUMBER;
+	strbuf_reset(number);
 	return SCALAR_STRING;
+}
+
+void scalar_fraction_key(const char *text, struct strbuf *key)
+{
+	const char *digits = text + strspn(text, "+-");
+	float value = strtof(digits, NULL);
+	char shortest[32] = "";
+
+	if (*text == '-')
+		strbuf_addc(key, '-');
+	if (digits[0] == '.' && (digits[1] | 0x20) == 'n') {
+		strbuf_adds(key, ".nan");
+	} else if ((digits[0] == '.' && (digits[1] | 0x20) == 'i') || isinf(value)) {
+		strbuf_adds(key, ".inf");
+	} else {
+		for (int precision = 6; precision <= 9; precision++) {
+			snprintf(shortest, sizeof(shortest), "%.*g", precision, (double)value);
+			if (strtof(shortest, NULL) == value)
+				break;
+		}
+		strbuf_adds(key, shortest);
+	}
 }

@@ -33,6 +33,18 @@ TEST(error_wrap_puts_context_in_front)
 	assert_int_equal(none.number, EIO);
 }
 
+TEST(error_message_commands_no_terminal)
+{
+	struct error error = ERROR_INIT;
+
+	error_set(&error, EINVAL, "key '%s'", "\x1b[2Ja\nb\x7f\xc3\xa9");
+	assert_string_equal(error.message, "key '?[2Ja?b?\xc3\xa9'");
+	error_wrap(&error, "file '%s'", "\r");
+	assert_string_equal(error.message, "file '?': key '?[2Ja?b?\xc3\xa9'");
+	error_set_errno(&error, ENOENT, "\t");
+	assert_string_equal(error.message, "?: No such file or directory");
+}
+
 TEST(error_object_may_be_missing)
 {
 	assert_int_equal(error_set(NULL, EINVAL, "x"), -EINVAL);
