@@ -201,23 +201,64 @@ static int allocate_until_fail(int device, size_t step)
 	return 0;
 }
 
-static int make_contexts(int device, unsigned long count)
+static int make_contexts(int device, size_t count)
 {
 	size_t before, after, total;
 	struct CUctx_st *context;
 
 	TRY(context_create, &context, 0, device);
 	TRY(memory_info, &before, &total);
-	for (unsigned long i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 		TRY(context_create, &context, 0, device);
 	TRY(memory_info, &after, &total);
-	printf("{\"contexts\": %lu, \"free_with_one\": %zu, \"free\": %zu}\n", count, before,
+	printf("{\"contexts\": %zu, \"free_with_one\": %zu, \"free\": %zu}\n", count, before,
 	       after);
 	return 0;
 }
 
-static int usage(void)
+static int allocate_and_end(int device, size_t bytes)
 {
+	return allocate(device, bytes, false);
+}
+
+static int allocate_and_hold(int device, size_t bytes)
+{
+	return allocate(device, bytes, true);
+}
+
+static const struct verb {
+	const char *name;
+	const char *second; /* the word behind the number, or NULL */
+	size_t number;      /* when none is given; 0: one must be */
+	int (*run)(int device, size_t number);
+} verbs[] = {
+	{ "alloc", NULL, 0, allocate_and_end },
+	{ "alloc", "hold", 0, allocate_and_hold },
+	{ "alloc-until-fail", NULL, (size_t)256 << 20, allocate_until_fail },
+	{ "work", NULL, 0, work },
+	{ "contexts", NULL, 0, make_contexts },
+};
+
+static bool same_word(const char *given, const char *wanted)
+{
+	return given && wanted ? strcmp(given, wanted) == 0 : given == wanted;
+}
+
+static int run_verb(int device, char **words)
+{
+	size_t number = words[1] ? strtoul(words[1], NULL, 10) : 0;
+	const char *second = words[1] ? words[2] : NULL;
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		const struct verb *verb = &verbs[i];
+
+		if (strcmp(words[0], verb->name) != 0 || !same_word(second, verb->second))
+			continue;
+		if (!words[1])
+			number = verb->number;
+		if (number > 0)
+			return verb->run(device < 0 ? 0 : device, number);
+	}
 	fputs("usage: cuda_probe [--device N] [alloc BYTES [hold] | alloc-until-fail [STEP] | "
 	      "work BYTES | contexts COUNT]\n",
 	      stderr);
@@ -227,8 +268,6 @@ static int usage(void)
 int main(int argc, char **argv)
 {
 	int device = -1, argument = 1;
-	const char *verb;
-	size_t number;
 
 	if (argc > 2 && strcmp(argv[1], "--device") == 0) {
 		device = (int)strtol(argv[2], NULL, 10);
@@ -237,19 +276,5 @@ int main(int argc, char **argv)
 	if (!cuda_api_load(&api))
 		return 1;
 	TRY(init, 0);
-	if (argument == argc)
-		return print_all(device);
-	device = device < 0 ? 0 : device;
-	verb = argv[argument++];
-	number = argument < argc ? strtoul(argv[argument], NULL, 10) : 0;
-	if (strcmp(verb, "alloc") == 0 && number > 0)
-		return allocate(device, number,
-				argument + 1 < argc && strcmp(argv[argument + 1], "hold") == 0);
-	if (strcmp(verb, "alloc-until-fail") == 0)
-		return allocate_until_fail(device, number ? number : (size_t)256 << 20);
-	if (strcmp(verb, "work") == 0 && number > 0)
-		return work(device, number);
-	if (strcmp(verb, "contexts") == 0 && number > 0)
-		return make_contexts(device, number);
-	return usage();
+	return argument == argc ? print_all(device) : run_verb(device, argv + argument);
 }
