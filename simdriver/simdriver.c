@@ -91,9 +91,23 @@ static int make_absolute(struct options *options)
 	return 0;
 }
 
+/* In the child. Of the caller's descriptors only stderr stays open, until the daemon is ready. */
+static void __attribute__((noreturn))
+run_daemon(const struct options *options, const char *program, const char *log, int ready)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (null < 0 || setsid() < 0 || chdir("/") != 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+	    dup2(ready, 3) < 0 || close_range(4, ~0U, 0) != 0)
+		_exit(127);
+	execl(program, "nvidia-persistenced", "--root", options->root, "--profile",
+	      options->profile, "--log", log, "--ready-fd", "3", (char *)NULL);
+	_exit(127);
+}
+
 static int start_daemon(const struct options *options, pid_t *ret)
 {
-	char program[TREE_PATH_MAX], log[TREE_PATH_MAX], number[16], byte;
+	char program[TREE_PATH_MAX], log[TREE_PATH_MAX], byte;
 	int ready[2], status;
 	pid_t pid;
 
@@ -103,21 +117,8 @@ static int start_daemon(const struct options *options, pid_t *ret)
 	if (pipe(ready) != 0)
 		return tree_fail("cannot make a pipe: %s", strerror(errno));
 	pid = fork();
-	if (pid == 0) {
-		int null = open("/dev/null", O_RDONLY), out;
-
-		out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-		if (null < 0 || out < 0 || setsid() < 0 || chdir("/") != 0)
-			_exit(127);
-		dup2(null, 0);
-		dup2(out, 1);
-		close(ready[0]);
-		/* Errors before it is ready go to the caller's stderr, later ones to the log. */
-		snprintf(number, sizeof(number), "%d", ready[1]);
-		execl(program, "nvidia-persistenced", "--root", options->root, "--profile",
-		      options->profile, "--log", log, "--ready-fd", number, (char *)NULL);
-		_exit(127);
-	}
+	if (pid == 0)
+		run_daemon(options, program, log, ready[1]);
 	close(ready[1]);
 	if (pid < 0) {
 		close(ready[0]);
