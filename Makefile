@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A short front of meson. `make build` leaves the programs that users get in build/bin.
-#   build/release  optimised and hardened, no tests (dev/release.ini)
+#   build/release  optimised and hardened, no tests; benchmarks (dev/release.ini)
 #   build/asan     gcc, address + undefined behaviour + leak checks (dev/asan.ini); tests use it
 #   build/clang    clang, the same checks, and the fuzzers (dev/clang.ini)
 PROFILE ?= a100-80
@@ -31,7 +31,7 @@ fuzz: packages
 	@test/run --level fuzz --fuzz-seconds $(SECONDS_PER_FUZZER)
 
 bench: packages
-	@dev/build release -Dbench=true
+	@dev/build release
 	@dev/bench
 
 format: packages
