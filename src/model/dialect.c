@@ -111,6 +111,11 @@ static const struct dialect_key *annotation_of_any(const char *name)
 	return key;
 }
 
+bool dialect_knows_annotation(const char *name)
+{
+	return annotation_of_any(name) != NULL;
+}
+
 static void add_position(struct strbuf *text, const struct translation *translation)
 {
 	const struct dialect_input *input = translation->input;

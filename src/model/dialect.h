@@ -29,8 +29,9 @@ struct dialect_input {
 int dialect_translate(const struct dialect_input *input, struct request *ret,
 		      struct string_list *notes, struct reason *ret_reason, struct error *error);
 
-/* True for a resource name that some row translates. */
+/* True for a name that some row translates. */
 bool dialect_knows_resource(const char *name);
+bool dialect_knows_annotation(const char *name);
 
 /* For --help and docs: row NUMBER's name and resource names ("a, b"), or NULL after the last. */
 const char *dialect_name(size_t number);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/dialect.h"
 #include "model/pod_read.h"
 
 #define CONTAINERS_MAX 64
@@ -107,20 +108,6 @@ static int check_texts(struct pod_reader *reader, struct json_object *map, const
 	return 0;
 }
 
-static const char *const known_annotations[] = {
-	"gpupool.io/gpu-model",   "gpupool.io/gpu-uuid",    "gpupool.io/gpu-policy",
-	"gpupool.io/gpu-compute", "gpupool.io/slice-cards",
-};
-
-static bool is_known_annotation(const char *key)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(known_annotations); i++) {
-		if (strcmp(known_annotations[i], key) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Our own names must not be lost by a slip of the pen. */
 static int note_own(struct pod_reader *reader, struct json_object *map, const char *what)
 {
@@ -131,7 +118,7 @@ static int note_own(struct pod_reader *reader, struct json_object *map, const ch
 	json_object_object_foreach(map, key, value)
 	{
 		if (r < 0 || strncmp(key, "gpupool.io/", strlen("gpupool.io/")) != 0 ||
-		    (strcmp(what, "annotation") == 0 && is_known_annotation(key)))
+		    (strcmp(what, "annotation") == 0 && dialect_knows_annotation(key)))
 			continue;
 		r = pod_note(reader, value ? value : map, "%s %s has no effect on one machine",
 			     what, key);
