@@ -2,8 +2,11 @@
 #include "driver.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void answer_message(struct record_answer *answer, enum record_status status,
 			   const char *text)
@@ -49,6 +52,10 @@ static void answer_driver(struct driver *driver, const struct record_request *re
 
 	(void)request;
 	if (!driver->library) {
+		if (!driver->path) {
+			answer_message(answer, RECORD_NO_LIBRARY, "started without --library");
+			return;
+		}
 		if (driver_load(driver, &error) < 0) {
 			answer_message(answer, RECORD_NO_LIBRARY, error.message);
 			return;
@@ -360,6 +367,27 @@ static void answer_links(struct driver *driver, const struct record_request *req
 	}
 }
 
+/* One read: the file is short, and procfs gives it whole. */
+static void answer_information(struct driver *driver, const struct record_request *request,
+			       struct record_answer *answer)
+{
+	struct record_information *record = &answer->information;
+	char path[PATH_MAX];
+	int length = -1;
+
+	if (driver->proc && memchr(request->address, '\0', sizeof(request->address)) &&
+	    request->address[0] != '.' && !strchr(request->address, '/'))
+		length = snprintf(path, sizeof(path), "%s/gpus/%s/information", driver->proc,
+				  request->address);
+	if (length < 0 || (size_t)length >= sizeof(path)) {
+		answer_message(answer, RECORD_BAD_REQUEST, "no such card");
+		return;
+	}
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, record->text, sizeof(record->text) - 1) < 0)
+		answer_message(answer, RECORD_BAD_REQUEST, strerror(errno));
+}
+
 /* How to add a question: one row. */
 static const struct question {
 	void (*answer)(struct driver *driver, const struct record_request *request,
@@ -372,6 +400,7 @@ static const struct question {
 	[RECORD_HEALTH] = { answer_health, true, true },
 	[RECORD_PROCESSES] = { answer_processes, true, true },
 	[RECORD_LINKS] = { answer_links, true, true },
+	[RECORD_INFORMATION] = { answer_information, false, false },
 };
 
 void driver_answer(struct driver *driver, const struct record_request *request,

@@ -20,7 +20,8 @@ struct nvml_api {
 #undef NVML_SYMBOL
 
 struct driver {
-	const char *path; /* of libnvidia-ml.so.1; not owned */
+	const char *path; /* of libnvidia-ml.so.1, or NULL; not owned */
+	const char *proc; /* the module's folder in procfs, or NULL; not owned */
 	void *library;    /* of dlopen(), NULL before the first question */
 	struct nvml_api api;
 	unsigned count;

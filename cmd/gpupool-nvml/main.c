@@ -25,25 +25,30 @@
 static const char help[] =
 	"gpupool-nvml: answers questions about NVIDIA cards for the other gpupool programs\n"
 	"\n"
-	"Usage: gpupool-nvml --fd N --library FILE [--parent PID]\n"
+	"Usage: gpupool-nvml --fd N [--library FILE] [--proc DIR] [--parent PID]\n"
 	"\n"
 	"It is started by gpupool and gpupoold, not by people; see gpupool inventory.\n"
 	"\n"
 	"  --fd N          answer on this socket (SEQPACKET), inherited\n"
 	"  --library FILE  the driver's libnvidia-ml.so.1\n"
+	"  --proc DIR      the kernel module's /proc/driver/nvidia\n"
 	"  --parent PID    end at once when this process is no more\n"
 	"  --help          print this text\n"
 	"  --version       print the version\n";
 
 struct settings {
-	const char *library;
-	uint64_t fd, parent; /* parent 0: not given */
+	const char *library, *proc; /* NULL: not given */
+	uint64_t fd, parent;        /* parent 0: not given */
 };
 
 static const struct option long_options[] = {
-	{ "fd", required_argument, NULL, 'f' },     { "library", required_argument, NULL, 'l' },
-	{ "parent", required_argument, NULL, 'p' }, { "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'v' },      { 0 },
+	{ "fd", required_argument, NULL, 'f' },
+	{ "library", required_argument, NULL, 'l' },
+	{ "proc", required_argument, NULL, 'd' },
+	{ "parent", required_argument, NULL, 'p' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'v' },
+	{ 0 },
 };
 
 static int usage(const char *text)
@@ -68,6 +73,9 @@ static int settings_read(struct settings *settings, int argc, char **argv)
 		case 'l':
 			settings->library = optarg;
 			break;
+		case 'd':
+			settings->proc = optarg;
+			break;
 		case 'p':
 			if (parse_uint(optarg, 1, 1 << 30, &settings->parent) < 0)
 				return usage("--parent wants the number of a process");
@@ -84,8 +92,11 @@ static int settings_read(struct settings *settings, int argc, char **argv)
 	}
 	if (optind != argc)
 		return usage("it takes no operands");
-	if (!has_fd || !settings->library || settings->library[0] != '/')
-		return usage("--fd and an absolute --library are needed");
+	if (!has_fd)
+		return usage("--fd is needed");
+	if ((settings->library && settings->library[0] != '/') ||
+	    (settings->proc && settings->proc[0] != '/'))
+		return usage("--library and --proc want absolute paths");
 	return -1;
 }
 
@@ -191,7 +202,7 @@ int main(int argc, char **argv)
 		return usage("--fd is not an open SEQPACKET socket");
 	if (confine(&settings) < 0)
 		return 1;
-	struct driver driver = { .path = settings.library };
+	struct driver driver = { .path = settings.library, .proc = settings.proc };
 	code = serve(&driver, (int)settings.fd);
 	free(driver.snapshot);
 	return code;

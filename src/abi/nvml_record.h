@@ -16,22 +16,24 @@
 #define RECORD_MAGIC   0x4c4d564eu /* "NVML" */
 #define RECORD_VERSION 1u
 
-#define RECORD_CARDS_MAX     64u
-#define RECORD_TEXT_MAX      96u
-#define RECORD_BUS_ID_MAX    32u
-#define RECORD_MESSAGE_MAX   512u
-#define RECORD_CHUNK         24u   /* processes an answer */
-#define RECORD_LANES_MAX     36u   /* NVLinks a card; NVML's own header says 18 */
-#define RECORD_PROCESSES_MAX 4096u /* a card; more are cut */
+#define RECORD_CARDS_MAX       64u
+#define RECORD_TEXT_MAX        96u
+#define RECORD_BUS_ID_MAX      32u
+#define RECORD_MESSAGE_MAX     512u
+#define RECORD_CHUNK           24u /* processes an answer */
+#define RECORD_LANES_MAX       36u /* NVLinks a card; NVML's own header says 18 */
+#define RECORD_INFORMATION_MAX 2048u
+#define RECORD_PROCESSES_MAX   4096u /* a card; more are cut */
 
 enum record_kind {
-	RECORD_DRIVER = 1, /* loads and initialises the driver; versions */
-	RECORD_COUNT,      /* how many cards */
-	RECORD_CARD,       /* what card INDEX is */
-	RECORD_HEALTH,     /* errors that card INDEX counts */
-	RECORD_PROCESSES,  /* processes of card INDEX from FIRST on; 0 takes a new snapshot */
-	RECORD_LINKS,      /* from card INDEX to all cards that are not in SKIP */
-	RECORD_QUIT,       /* no answer: the helper ends */
+	RECORD_DRIVER = 1,  /* loads and initialises the driver; versions */
+	RECORD_COUNT,       /* how many cards */
+	RECORD_CARD,        /* what card INDEX is */
+	RECORD_HEALTH,      /* errors that card INDEX counts */
+	RECORD_PROCESSES,   /* processes of card INDEX from FIRST on; 0 takes a new snapshot */
+	RECORD_LINKS,       /* from card INDEX to all cards that are not in SKIP */
+	RECORD_INFORMATION, /* procfs' text of the card at ADDRESS: its reading can block, too */
+	RECORD_QUIT,        /* no answer: the helper ends */
 	RECORD_KIND_MAX,
 };
 
@@ -46,7 +48,8 @@ enum record_status {
 struct record_request {
 	uint32_t magic, version, kind, sequence;
 	uint32_t index, first;
-	uint64_t skip; /* bit N: do not touch card N */
+	uint64_t skip;                   /* bit N: do not touch card N */
+	char address[RECORD_BUS_ID_MAX]; /* as the folder in procfs is called */
 };
 
 struct record_driver {
@@ -105,6 +108,10 @@ struct record_links {
 	int32_t levels[RECORD_CARDS_MAX]; /* enum nvml_topology_level to each card; -1 unknown */
 };
 
+struct record_information {
+	char text[RECORD_INFORMATION_MAX]; /* terminated */
+};
+
 struct record_answer {
 	uint32_t magic, version, kind, sequence;
 	uint32_t index, status;
@@ -118,10 +125,11 @@ struct record_answer {
 		struct record_health health;
 		struct record_processes processes;
 		struct record_links links;
+		struct record_information information;
 	};
 };
 
-_Static_assert(sizeof(struct record_request) == 32, "the two programs must agree");
+_Static_assert(sizeof(struct record_request) == 64, "the two programs must agree");
 _Static_assert(sizeof(struct record_process) == 112, "no padding");
 _Static_assert(sizeof(struct record_links) == 8 + 40 * RECORD_LANES_MAX + 4 * RECORD_CARDS_MAX,
 	       "no padding");

@@ -8,6 +8,7 @@
 
 #include "device/links.h"
 #include "device/nvml/helper.h"
+#include "device/nvml/information.h"
 #include "device/nvml/library.h"
 #include "device/nvml/query.h"
 #include "device/root.h"
@@ -82,30 +83,49 @@ static void probe_take_nvml(struct probe *probe)
 		probe_fail(probe, probe->nvml.code, probe->nvml.detail);
 }
 
-static int probe_ask_nvml(struct probe *probe, struct error *error)
+static unsigned probe_deadline(const struct probe *probe)
 {
-	autofree char *library = NULL, *version = NULL, *program = NULL;
+	return probe->options->deadline_ms ? probe->options->deadline_ms : DEADLINE_MS;
+}
+
+/* The library, or NULL with the reason why there is none that can be asked. */
+static int probe_find_library(struct probe *probe, char **ret, struct error *error)
+{
+	autofree char *library = NULL, *version = NULL;
+	struct inventory *inventory = probe->inventory;
 	struct error own = ERROR_INIT;
-	int r = library_find(probe->inventory->driver_root, NVML_LIBRARY, &library, &version, &own);
+	int r = library_find(inventory->driver_root, NVML_LIBRARY, &library, &version, &own);
 
 	if (r == -ENOMEM)
 		return error_no_memory(error);
 	if (r < 0) {
 		probe_fail_no_driver(probe, own.message);
-		return 0;
+	} else if (probe_versions_differ(probe, version)) {
+		reason_text(inventory->driver_version, sizeof(inventory->driver_version), "%s",
+			    version);
+	} else {
+		*ret = TAKE_PTR(library);
 	}
-	if (probe_versions_differ(probe, version)) {
-		reason_text(probe->inventory->driver_version,
-			    sizeof(probe->inventory->driver_version), "%s", version);
-		return 0;
-	}
-	r = helper_find(probe->options->helper, &program, error);
-	if (r < 0)
+	return 0;
+}
+
+/* Everything that touches the driver, in helpers. */
+static int probe_ask(struct probe *probe, struct error *error)
+{
+	autofree char *library = NULL, *program = NULL;
+	struct nvml_options options = { .deadline_ms = probe_deadline(probe) };
+	int r = probe_find_library(probe, &library, error);
+
+	if (r < 0 || (!library && !probe->procfs.count))
 		return r;
-	unsigned deadline = probe->options->deadline_ms;
-	const struct nvml_options options = { .program = program,
-					      .library = library,
-					      .deadline_ms = deadline ? deadline : DEADLINE_MS };
+	r = helper_find(probe->options->helper, &program, error);
+	if (r == 0 && probe->procfs.count)
+		r = information_query(program, options.deadline_ms, &probe->procfs, &options.stuck,
+				      error);
+	if (r < 0 || !library)
+		return r;
+	options.program = program;
+	options.library = library;
 	r = nvml_query(&options, &probe->nvml, error);
 	if (r == 0)
 		probe_take_nvml(probe);
@@ -312,8 +332,10 @@ static int probe_run(struct probe *probe, struct error *error)
 	memcpy(inventory->module_version, probe->procfs.version, sizeof(probe->procfs.version));
 	inventory->mig_generation = probe->procfs.mig_generation;
 	inventory->taken = time(NULL);
-	if (!probe->options->no_nvml)
-		r = probe_ask_nvml(probe, error);
+	if (probe->options->no_nvml)
+		procfs_read_information(&probe->procfs);
+	else
+		r = probe_ask(probe, error);
 	if (r < 0)
 		return r;
 	inventory->real =

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stands in for gpupool-nvml and does what its script says. The script is the file that is passed
- * as the driver's library; one line an order: ACTION KIND INDEX, or "count N". Without an order it
- * answers as a healthy driver would. Each start adds a byte to the file "<library>.starts".
+ * as the driver's library, or "script" in the folder that is passed as --proc; one line an order:
+ * ACTION KIND INDEX, or "count N". Without an order it answers as a healthy driver would. Each start
+ * adds a byte to the file "<script>.starts".
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -59,10 +60,10 @@ static void script_read(const char *path)
 		fclose(file);
 }
 
-static void count_start(const char *library)
+static void count_start(const char *script)
 {
 	char path[4096];
-	int length = snprintf(path, sizeof(path), "%s.starts", library);
+	int length = snprintf(path, sizeof(path), "%s.starts", script);
 	int fd = length < (int)sizeof(path)
 			 ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)
 			 : -1;
@@ -73,8 +74,13 @@ static void count_start(const char *library)
 }
 
 static const char *const kind_names[RECORD_KIND_MAX] = {
-	[RECORD_DRIVER] = "driver", [RECORD_COUNT] = "count",         [RECORD_CARD] = "card",
-	[RECORD_HEALTH] = "health", [RECORD_PROCESSES] = "processes", [RECORD_LINKS] = "links",
+	[RECORD_DRIVER] = "driver",
+	[RECORD_COUNT] = "count",
+	[RECORD_CARD] = "card",
+	[RECORD_HEALTH] = "health",
+	[RECORD_PROCESSES] = "processes",
+	[RECORD_LINKS] = "links",
+	[RECORD_INFORMATION] = "information",
 };
 
 static const char *order_for(const struct record_request *request)
@@ -133,6 +139,21 @@ static void answer_processes(const struct record_request *request, struct record
 	}
 }
 
+static const char *proc; /* of --proc */
+
+static void answer_information(const struct record_request *request, struct record_answer *answer)
+{
+	char path[4096];
+	int length = snprintf(path, sizeof(path), "%s/gpus/%s/information", proc ? proc : "",
+			      request->address);
+	int fd = length < (int)sizeof(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0 || read(fd, answer->information.text, sizeof(answer->information.text) - 1) < 0)
+		answer->status = RECORD_BAD_REQUEST;
+	if (fd >= 0)
+		close(fd);
+}
+
 static void answer_well(const struct record_request *request, struct record_answer *answer)
 {
 	if (request->kind == RECORD_DRIVER) {
@@ -149,6 +170,8 @@ static void answer_well(const struct record_request *request, struct record_answ
 		answer_links(request, answer);
 	} else if (request->kind == RECORD_PROCESSES) {
 		answer_processes(request, answer);
+	} else if (request->kind == RECORD_INFORMATION) {
+		answer_information(request, answer);
 	}
 }
 
@@ -312,16 +335,20 @@ static void answer_one(const struct record_request *request)
 
 int main(int argc, char **argv)
 {
-	const char *library = NULL;
+	char script[4096] = "";
 	struct record_request request;
 
 	for (int i = 1; i + 1 < argc; i++)
-		if (strcmp(argv[i], "--library") == 0)
-			library = argv[i + 1];
-	if (!library)
+		if (strcmp(argv[i], "--library") == 0) {
+			(void)snprintf(script, sizeof(script), "%s", argv[i + 1]);
+		} else if (strcmp(argv[i], "--proc") == 0) {
+			proc = argv[i + 1];
+			(void)snprintf(script, sizeof(script), "%s/script", proc);
+		}
+	if (!script[0])
 		return 2;
-	script_read(library);
-	count_start(library);
+	script_read(script);
+	count_start(script);
 	while (recv(SOCKET, &request, sizeof(request), 0) == (ssize_t)sizeof(request))
 		if (request.kind > 0 && request.kind < RECORD_KIND_MAX && kind_names[request.kind])
 			answer_one(&request);

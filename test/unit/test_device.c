@@ -345,6 +345,46 @@ TEST(two_stuck_helpers_end_the_questions)
 	free(probed);
 }
 
+/* The module's own files block: cards are then known by NVML alone. */
+TEST(a_procfs_that_hangs_costs_one_deadline)
+{
+	static const char *const scripts[] = { "hang information 0\n", "die information 0\n",
+					       "garbage information 0\n", "short information 0\n" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++) {
+		struct probed *probed = calloc(1, sizeof(*probed));
+
+		probed_make(probed, "hang card 1\n");
+		fixture_write(&probed->fixture, NVIDIA "script", scripts[i]);
+		probed_run(probed);
+		assert_int_equal(probed->r, 0);
+		assert_int_equal(probed->reason.code, REASON_NONE);
+		assert_int_equal(probed->inventory.card_count, CARDS);
+		assert_string_equal(probed->inventory.cards[0].uuid, UUID("0"));
+		assert_int_equal(probed->inventory.cards[0].condition.health, CARD_HEALTHY);
+		assert_string_equal(probed->inventory.cards[1].uuid, "unknown-0000:02:00.0");
+		assert_int_equal(probed->inventory.cards[1].condition.health, CARD_LOST);
+		probed_release(probed);
+		free(probed);
+	}
+}
+
+TEST(a_stuck_reader_of_procfs_counts)
+{
+	struct probed *probed = calloc(1, sizeof(*probed));
+
+	probed_make(probed, "stick card 0\n");
+	fixture_write(&probed->fixture, NVIDIA "script", "stick information 0\n");
+	probed_run(probed);
+	assert_int_equal(probed->r, 0);
+	assert_int_equal(probed_starts(probed), 1);
+	assert_non_null(strstr(probed->inventory.cards[3].condition.cause, "2 helpers are caught"));
+	for (int i = 0; i < 2; i++)
+		assert_true(waitpid(-1, NULL, 0) > 0);
+	probed_release(probed);
+	free(probed);
+}
+
 static const struct absent_case {
 	const char *name;
 	struct fixture_file files[4];

@@ -179,6 +179,7 @@ TEST(the_trees_of_a_driver_root_are_read)
 
 	fixture_make(&fixture, two_cards, ARRAY_SIZE(two_cards));
 	assert_int_equal(procfs_read(fixture.root, procfs, NULL), 0);
+	procfs_read_information(procfs);
 	assert_true(procfs->present);
 	assert_string_equal(procfs->version, "535.104.05");
 	assert_int_equal(procfs->count, 2);

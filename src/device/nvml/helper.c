@@ -110,7 +110,7 @@ static int spawn_attributes(posix_spawnattr_t *attributes)
 	return r;
 }
 
-static int spawn(const char *program, const char *library, int fd, pid_t *ret)
+static int spawn(const char *program, const char *option, const char *path, int fd, pid_t *ret)
 {
 	char parent[16], number[16];
 	char *arguments[] = { (char[]){ NAME_NVML_HELPER },
@@ -124,11 +124,12 @@ static int spawn(const char *program, const char *library, int fd, pid_t *ret)
 	char *environment[] = { NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	autofree char *copy = strdup(library);
+	autofree char *option_copy = strdup(option), *path_copy = strdup(path);
 
-	if (!copy)
+	if (!option_copy || !path_copy)
 		return ENOMEM;
-	arguments[4] = copy;
+	arguments[3] = option_copy;
+	arguments[4] = path_copy;
 	(void)snprintf(number, sizeof(number), "%d", HELPER_FD);
 	(void)snprintf(parent, sizeof(parent), "%d", getpid());
 	int r = posix_spawn_file_actions_init(&actions);
@@ -149,7 +150,7 @@ static int spawn(const char *program, const char *library, int fd, pid_t *ret)
 	return r;
 }
 
-int helper_start(struct helper *helper, const char *program, const char *library,
+int helper_start(struct helper *helper, const char *program, const char *option, const char *path,
 		 struct error *error)
 {
 	int pair[2];
@@ -158,7 +159,7 @@ int helper_start(struct helper *helper, const char *program, const char *library
 		return error_set_errno(error, errno, "cannot make a socket for %s", program);
 	autoclose int ours = pair[0], theirs = pair[1];
 	pid_t pid = 0;
-	int r = spawn(program, library, theirs, &pid);
+	int r = spawn(program, option, path, theirs, &pid);
 	if (r)
 		return error_set_errno(error, r, "cannot start %s", program);
 	helper->pid = pid;

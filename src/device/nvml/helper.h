@@ -26,8 +26,11 @@ struct helper {
  */
 int helper_find(const char *option, char **ret, struct error *error);
 
-/* Starts PROGRAM for the driver's LIBRARY, with a clean environment and no terminal. */
-int helper_start(struct helper *helper, const char *program, const char *library,
+/*
+ * Starts PROGRAM with a clean environment and no terminal, for one subject: OPTION is "--library"
+ * or "--proc", and PATH what it names.
+ */
+int helper_start(struct helper *helper, const char *program, const char *option, const char *path,
 		 struct error *error);
 
 /*

@@ -149,8 +149,8 @@ static int query_begin(struct query *query, struct error *error)
 	struct record_request request = { .kind = RECORD_DRIVER };
 	struct record_answer answer;
 	struct error own = ERROR_INIT;
-	int r = helper_start(&query->helper, query->options->program, query->options->library,
-			     error);
+	int r = helper_start(&query->helper, query->options->program, "--library",
+			     query->options->library, error);
 
 	if (r < 0)
 		return r;
@@ -299,7 +299,10 @@ static void judge_hang(const struct query *query)
 int nvml_query(const struct nvml_options *options, struct nvml_result *ret, struct error *error)
 {
 	struct nvml_result result = { .code = REASON_NONE };
-	struct query query = { .options = options, .result = &result, .helper = HELPER_INIT };
+	struct query query = { .options = options,
+			       .result = &result,
+			       .helper = HELPER_INIT,
+			       .stuck = options->stuck };
 	int r = query_begin(&query, error);
 
 	if (r == 0)

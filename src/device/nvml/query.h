@@ -10,6 +10,7 @@ struct nvml_options {
 	const char *program; /* gpupool-nvml */
 	const char *library; /* libnvidia-ml.so.1, real path */
 	unsigned deadline_ms;
+	unsigned stuck; /* helpers that are caught already */
 };
 
 struct nvml_card {

@@ -164,15 +164,13 @@ static int procfs_read_cards(const char *base, struct procfs *procfs, struct err
 		return 0; /* a module without cards */
 	for (struct dirent *entry; (entry = readdir(stream));) {
 		struct procfs_card *card = &procfs->cards[procfs->count];
-		autofree char *text = NULL;
+		size_t length = strlen(entry->d_name);
 
 		if (entry->d_name[0] == '.' || procfs->count == DEVICE_CARDS_MAX ||
+		    length >= sizeof(card->folder) ||
 		    bus_id_normalise(entry->d_name, card->bus_id) < 0)
 			continue;
-		/* A card whose file cannot be read still exists; it only has no name. */
-		if (tree_read(&text, PROCFS_TEXT_MAX, "%s/%s/information", directory,
-			      entry->d_name) == 0)
-			procfs_parse_information(text, card);
+		memcpy(card->folder, entry->d_name, length + 1);
 		procfs->count++;
 	}
 	qsort(procfs->cards, procfs->count, sizeof(procfs->cards[0]), card_compare);
@@ -220,6 +218,7 @@ int procfs_read(const char *driver_root, struct procfs *ret, struct error *error
 	ret->present = access(base, F_OK) == 0;
 	if (!ret->present)
 		return 0;
+	memcpy(ret->base, base, strlen(base) + 1); /* a path of tree_choose() fits */
 	if (tree_read(&version, PROCFS_TEXT_MAX, "%s/version", base) == 0)
 		(void)procfs_parse_version(version, ret->version);
 	r = tree_path(&capabilities, error, "%s/capabilities", base);
@@ -227,6 +226,18 @@ int procfs_read(const char *driver_root, struct procfs *ret, struct error *error
 		return r;
 	mig_directory_mark(capabilities, 0, UINT64_C(0xcbf29ce484222325), &ret->mig_generation);
 	return procfs_read_cards(base, ret, error);
+}
+
+void procfs_read_information(struct procfs *procfs)
+{
+	for (size_t i = 0; i < procfs->count; i++) {
+		autofree char *text = NULL;
+
+		/* A card whose file cannot be read still exists; it only has no name. */
+		if (tree_read(&text, PROCFS_TEXT_MAX, "%s/gpus/%s/information", procfs->base,
+			      procfs->cards[i].folder) == 0)
+			procfs_parse_information(text, &procfs->cards[i]);
+	}
 }
 
 const struct procfs_card *procfs_find(const struct procfs *procfs, const char *bus_id)

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
 
 struct procfs_card {
 	char bus_id[CARD_BUS_ID_MAX]; /* normalised */
+	char folder[CARD_BUS_ID_MAX]; /* its folder below gpus/ */
 	char uuid[CARD_UUID_MAX];     /* "" until the card was opened once */
 	char model[CARD_MODEL_MAX];   /* "" unknown */
 	unsigned minor;
@@ -30,6 +32,7 @@ struct procfs_card {
 
 struct procfs {
 	bool present;                               /* the module's directory is there */
+	char base[PATH_MAX];                        /* that directory */
 	char version[DEVICE_VERSION_MAX];           /* of the kernel module, "" unknown */
 	struct procfs_card cards[DEVICE_CARDS_MAX]; /* in order of the bus address */
 	size_t count;
@@ -63,8 +66,16 @@ void procfs_parse_information(const char *text, struct procfs_card *ret);
 /* True when the text of /proc/devices lists the module's character device (major 195). */
 bool procfs_devices_has_nvidia(const char *text);
 
-/* Reads the module's directory; its absence is success with present == false. */
+/*
+ * Reads what no lock of the module guards: version, addresses, MIG instances. The directory's
+ * absence is success with present == false.
+ */
 int procfs_read(const char *driver_root, struct procfs *ret, struct error *error);
+/*
+ * Reads each card's information in this process. The module takes locks for it: with a driver
+ * that hangs it can block for ever, so only for those who start no helper.
+ */
+void procfs_read_information(struct procfs *procfs);
 const struct procfs_card *procfs_find(const struct procfs *procfs, const char *bus_id);
 /* The running kernel itself (not the driver root) lists the driver, in VERSION. */
 bool procfs_kernel_agrees(const char *version);
