@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { HEADERS_MAX = 128, DYNAMIC_MAX = 4096 };
+enum { HEADERS_MAX = 128, DYNAMIC_MAX = 4096, WINDOW = 4096 };
 
 struct elf_file {
 	int fd;
@@ -15,6 +15,9 @@ struct elf_file {
 	unsigned bits;
 	uint64_t header_offset; /* of the program headers */
 	unsigned header_count;
+	uint64_t window_at; /* place of the bytes below in the file */
+	size_t window_length;
+	unsigned char window[WINDOW];
 };
 
 struct segment {
@@ -22,15 +25,24 @@ struct segment {
 	uint64_t offset, address, size;
 };
 
-/* All of LENGTH bytes at OFFSET, or false. */
-static bool read_at(const struct elf_file *file, uint64_t offset, void *to, size_t length)
+/* All of LENGTH bytes at OFFSET, or false. Small reads close together cost one system call. */
+static bool read_at(struct elf_file *file, uint64_t offset, void *to, size_t length)
 {
-	if (offset > file->size || length > file->size - offset)
+	if (offset > file->size || length > file->size - offset || length > WINDOW)
 		return false;
-	return pread(file->fd, to, length, (off_t)offset) == (ssize_t)length;
+	if (offset < file->window_at || offset + length > file->window_at + file->window_length) {
+		ssize_t got = pread(file->fd, file->window, WINDOW, (off_t)offset);
+
+		file->window_at = offset;
+		file->window_length = got > 0 ? (size_t)got : 0;
+		if (file->window_length < length)
+			return false;
+	}
+	memcpy(to, file->window + (offset - file->window_at), length);
+	return true;
 }
 
-static bool read_segment(const struct elf_file *file, unsigned number, struct segment *ret)
+static bool read_segment(struct elf_file *file, unsigned number, struct segment *ret)
 {
 	if (file->bits == 64) {
 		Elf64_Phdr header;
@@ -49,8 +61,8 @@ static bool read_segment(const struct elf_file *file, unsigned number, struct se
 	return true;
 }
 
-static bool read_dynamic(const struct elf_file *file, const struct segment *dynamic,
-			 unsigned number, int64_t *ret_tag, uint64_t *ret_value)
+static bool read_dynamic(struct elf_file *file, const struct segment *dynamic, unsigned number,
+			 int64_t *ret_tag, uint64_t *ret_value)
 {
 	if (file->bits == 64) {
 		Elf64_Dyn entry;
@@ -70,7 +82,7 @@ static bool read_dynamic(const struct elf_file *file, const struct segment *dyna
 }
 
 /* The place in the file of ADDRESS in memory. */
-static bool find_offset(const struct elf_file *file, uint64_t address, uint64_t *ret)
+static bool find_offset(struct elf_file *file, uint64_t address, uint64_t *ret)
 {
 	struct segment segment;
 
@@ -124,7 +136,7 @@ static const char *open_header(struct elf_file *file, struct elf_facts *facts)
 	return NULL;
 }
 
-static const char *read_name(const struct elf_file *file, uint64_t strings, uint64_t at,
+static const char *read_name(struct elf_file *file, uint64_t strings, uint64_t at,
 			     struct elf_facts *facts)
 {
 	uint64_t offset;
@@ -146,7 +158,7 @@ static const char *read_name(const struct elf_file *file, uint64_t strings, uint
 	return NULL;
 }
 
-static const char *read_soname(const struct elf_file *file, const struct segment *dynamic,
+static const char *read_soname(struct elf_file *file, const struct segment *dynamic,
 			       struct elf_facts *facts)
 {
 	bool has_strings = false, has_name = false;

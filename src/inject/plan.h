@@ -33,7 +33,8 @@ int builder_refuse(struct builder *builder, enum reason_code code, const char *d
 /* /dev, /proc, /sys and the working directory; then the places of the guard. */
 int guard_check(struct builder *builder);
 void guard_release(struct guard *guard);
-/* 1 when PATH lies at or below a volume, whose place is then in *ret; 0 when not; -ENOMEM. */
+/* 1 when PATH lies at or below a volume, whose place is then in *ret, or when nothing can be made
+ * at PATH, which is then in *ret; 0 when not; -ENOMEM. */
 int guard_covers(const struct guard *guard, const char *path, const char **ret);
 
 /* Mounts of libraries, programs, firmware, config files and sockets, and the env beside them. */

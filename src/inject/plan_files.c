@@ -293,7 +293,8 @@ static int image_targets(struct builder *builder, struct targets *targets)
 	r = find_loader_directory(builder, loader_directories_32, &targets->narrow, &place);
 	if (r == 0 && targets->narrow && strcmp(targets->narrow, wide) == 0)
 		targets->narrow = NULL;
-	if (r == 0 && !targets->narrow)
+	/* "all" includes it without meaning it. */
+	if (r == 0 && !targets->narrow && builder->injection->capabilities != CAPABILITY_ALL)
 		return builder_note(builder, "compat32: the image has no 32-bit C library, so no "
 					     "32-bit library of the driver is mounted.");
 	return r;

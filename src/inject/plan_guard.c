@@ -6,6 +6,7 @@
  * /sys are real directories or absent, and nothing of ours is created inside a volume.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -108,19 +109,28 @@ static int add_places(struct builder *builder)
 	return 0;
 }
 
+/* Nothing can be made at PATH: links without end, or a file where a directory is needed. */
+static bool is_unusable(const struct guard *guard, const char *path)
+{
+	autoclose int fd = guard->root < 0 ? -ENOENT : root_open(guard->root, path, O_PATH);
+
+	return fd == -ELOOP || fd == -ENOTDIR || fd == -ENAMETOOLONG;
+}
+
 int guard_covers(const struct guard *guard, const char *path, const char **ret)
 {
 	autostrbuf real = STRBUF_INIT(ROOT_PATH_MAX);
 
-	if (!guard->places.count && guard->root < 0)
+	*ret = path;
+	if (is_unusable(guard, path))
+		return 1;
+	if (!guard->places.count)
 		return 0;
 	int r = resolve(guard, path, &real);
 	if (r == -ENOMEM)
 		return r;
-	if (r < 0) { /* links without end, or too long: no place for a mount either */
-		*ret = path;
+	if (r < 0)
 		return 1;
-	}
 	for (size_t i = 0; i < guard->places.count; i++) {
 		if (!below(real.data, guard->places.items[i]))
 			continue;
