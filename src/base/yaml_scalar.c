@@ -124,7 +124,8 @@ static bool decimal(const char *text, bool negative, struct strbuf *number)
 
 	if (!decimal_split(text, &parts))
 		return false;
-	bool zero = !parts.whole_length && !parts.fraction_length && !parts.exponent;
+	/* The integer -0 is 0, the fraction -0. is not. */
+	bool zero = !parts.whole_length && !parts.exponent && !strchr(text, '.');
 	if (negative && !zero)
 		strbuf_addc(number, '-');
 	if (parts.whole_length)
