@@ -98,6 +98,8 @@ static int probe_find_library(struct probe *probe, char **ret, struct error *err
 
 	if (r == -ENOMEM)
 		return error_no_memory(error);
+	if (r == -ENOENT) /* the reason's own sentence says what to do */
+		error_set(&own, ENOENT, "no %s under %s", NVML_LIBRARY, inventory->driver_root);
 	if (r < 0) {
 		probe_fail_no_driver(probe, own.message);
 	} else if (probe_versions_differ(probe, version)) {
