@@ -200,18 +200,21 @@ static void card_from_nvml(struct card *card, unsigned index, struct nvml_card *
 	card->processes = TAKE_PTR(from->processes);
 	card->process_count = from->process_count;
 	card->process_capacity = from->process_capacity;
-	for (size_t i = 0; i < card->process_count; i++)
-		process_describe(&card->processes[i]);
 }
 
 static int probe_add_nvml_cards(struct probe *probe, struct error *error)
 {
+	/* The module counts in the host's namespace, a simulated one in its own, which is ours. */
+	bool owners = !probe->inventory->real || process_ids_are_of_host();
+
 	for (unsigned i = 0; i < probe->nvml.count; i++) {
 		struct card *card = probe_new_card(probe);
 
 		if (!card)
 			return error_no_memory(error);
 		card_from_nvml(card, i, &probe->nvml.cards[i]);
+		for (size_t k = 0; owners && k < card->process_count; k++)
+			process_describe(&card->processes[k]);
 		card_from_kernel(probe, card);
 	}
 	return 0;

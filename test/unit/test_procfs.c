@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "device/sysfs/sysfs.h"
@@ -220,4 +221,16 @@ TEST(the_mig_generation_follows_the_instances)
 	assert_int_not_equal(procfs->mig_generation, first);
 	fixture_remove(&fixture);
 	free(procfs);
+}
+
+TEST(own_processes_are_described)
+{
+	struct card_process process = { .pid = getpid(), .uid = UINT32_MAX };
+	struct card_process absent = { .pid = INT32_MAX, .uid = UINT32_MAX };
+
+	process_describe(&process);
+	assert_int_equal(process.uid, getuid());
+	assert_string_equal(process.name, "test_procfs");
+	process_describe(&absent);
+	assert_int_equal(absent.uid, UINT32_MAX);
 }

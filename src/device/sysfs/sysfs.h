@@ -83,6 +83,8 @@ int procfs_boot_id(char *ret, size_t size, struct error *error);
 
 /* Owner and, where it has none, the name of a process by its PID. Best effort. */
 void process_describe(struct card_process *process);
+/* False in a PID namespace of our own, where the kernel module's PIDs name other processes. */
+bool process_ids_are_of_host(void);
 
 int pci_read(const char *driver_root, struct pci *ret, struct error *error);
 const struct pci_device *pci_find(const struct pci *pci, const char *bus_id);
