@@ -64,7 +64,8 @@ int pods_read(const char *path, struct pod **ret, size_t *ret_count, struct reas
 	return 0;
 }
 
-static void print_notes(const struct local_session *session)
+/* A printed plan brings its own notes. */
+static void print_notes(const struct local_session *session, bool plans)
 {
 	for (size_t i = 0; i < session->job_count; i++) {
 		const struct local_job *job = &session->jobs[i];
@@ -76,7 +77,7 @@ static void print_notes(const struct local_session *session)
 		    strcmp(job->container->image, "host") != 0)
 			say("note: image %s of container %s is mapped to host, this machine's root",
 			    job->container->image, job->container->name);
-		for (size_t k = 0; k < job->plan.notes.count; k++)
+		for (size_t k = 0; !plans && k < job->plan.notes.count; k++)
 			say("note: %s", job->plan.notes.items[k]);
 	}
 }
@@ -267,8 +268,10 @@ static int session_prepare(struct local_session *session, const struct common_op
 static int session_show_and_run(struct local_session *session, const struct common_options *common,
 				const struct pods_view *view, bool dry_run)
 {
-	print_notes(session);
-	if ((dry_run || view->plans) && !common->json)
+	bool plans = (dry_run || view->plans) && !common->json;
+
+	print_notes(session, plans);
+	if (plans)
 		print_plans(session);
 	if (!dry_run)
 		return session_run(session, common, view);

@@ -5,8 +5,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define SENTENCE_MAX 4096
-#define TABLE_MAX    (1u << 20)
+#define SENTENCE_MAX  4096
+#define TABLE_MAX     (1u << 20)
+#define JSON_TEXT_MAX (1u << 26)
 
 int fail(enum exit_code code, const struct error *error)
 {
@@ -51,15 +52,12 @@ void print_reason(const struct reason *reason, FILE *out)
 
 int print_json(struct json_object *object)
 {
-	const char *text = json_object_to_json_string_ext(
-		object,
-		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
+	autostrbuf text = STRBUF_INIT(JSON_TEXT_MAX);
+	struct error error = ERROR_INIT;
 
-	if (!text) {
-		say("out of memory");
-		return EXIT_FAILED;
-	}
-	puts(text);
+	if (json_to_text(object, true, &text, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	puts(text.data);
 	return EXIT_DONE;
 }
 

@@ -19,12 +19,15 @@ static const int signals_passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 #define STATUS_BYTES_MAX 65536
 #define PATIENCE         3 /* signals of ours until the containers are killed */
 
-static void signals_set(sigset_t *set)
+static void signals_block(struct local_session *session, sigset_t *ret)
 {
-	sigemptyset(set);
-	sigaddset(set, SIGCHLD);
+	sigemptyset(ret);
+	sigaddset(ret, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_SIZE(signals_passed_on); i++)
-		sigaddset(set, signals_passed_on[i]);
+		sigaddset(ret, signals_passed_on[i]);
+	if (session->signals_blocked)
+		return;
+	session->signals_blocked = sigprocmask(SIG_BLOCK, ret, &session->signals) == 0;
 }
 
 static int job_write_bundle(struct local_job *job, struct error *error)
@@ -54,8 +57,7 @@ int local_job_create(struct local_session *session, struct local_job *job, struc
 {
 	sigset_t set;
 
-	signals_set(&set);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	signals_block(session, &set);
 	int r = job_write_bundle(job, error);
 	if (r < 0)
 		return r;
@@ -147,8 +149,7 @@ int local_session_wait(struct local_session *session, struct error *error)
 	sigset_t set;
 	unsigned signals = 0;
 
-	signals_set(&set);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	signals_block(session, &set);
 	while (jobs_reap(session) > 0) {
 		int number = sigwaitinfo(&set, NULL);
 

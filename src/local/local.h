@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -93,7 +94,9 @@ struct local_session {
 	struct runtime runtime;
 	struct local_job *jobs; /* owned */
 	size_t job_count, job_capacity;
-	int lock; /* descriptor, -1 none */
+	int lock;             /* descriptor, -1 none */
+	bool signals_blocked; /* from the first container on; signals holds those before */
+	sigset_t signals;
 };
 
 /* The node's name for reasons: the host name, or "this machine". */

@@ -125,6 +125,9 @@ void local_session_close(struct local_session *session)
 	local_caller_release(&session->caller);
 	if (session->lock >= 0)
 		close(session->lock);
+	/* Last: a signal that waited acts now, when there is nothing left to clear away. */
+	if (session->signals_blocked)
+		sigprocmask(SIG_SETMASK, &session->signals, NULL);
 	*session = (struct local_session){ .lock = -1 };
 }
 
