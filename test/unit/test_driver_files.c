@@ -252,6 +252,33 @@ TEST(driver_files_of_one_version_only)
 	tree_remove(tree);
 }
 
+/* Copies of one library in two directories: the first counts, and each name is there once. */
+TEST(driver_files_first_copy_counts)
+{
+	char tree[TREE_PATH_MAX];
+
+	tree_make(tree);
+	make_rhel(tree);
+	tree_library(tree, TRIPLET "/libcuda.so." V, "libcuda.so.1", 64);
+	tree_library(tree, TRIPLET "/libnvidia-ml.so." V, "libnvidia-ml.so.1", 64);
+	tree_library(tree, "usr/lib64/libnvidia-egl-gbm.so.1.1.0", "libnvidia-egl-gbm.so.1", 64);
+	tree_library(tree, "usr/lib64/libnvidia-egl-gbm.so.1.1.2", "libnvidia-egl-gbm.so.1", 64);
+	tree_link(tree, "usr/lib64/libnvidia-egl-gbm.so.1", "libnvidia-egl-gbm.so.1.1.2");
+	struct driver_files *files = find(tree, V);
+	const struct driver_file *gbm = named(files, DRIVER_LIBRARY, 64, "libnvidia-egl-gbm.so.1");
+	assert_non_null(gbm);
+	assert_non_null(strstr(gbm->source, "1.1.2"));
+	assert_non_null(
+		strstr(named(files, DRIVER_LIBRARY, 64, "libcuda.so.1")->source, "/lib64/"));
+	for (size_t i = 0; i < files->count; i++)
+		for (size_t j = 0; j < files->items[i].names.count; j++)
+			assert_ptr_equal(named(files, files->items[i].kind, files->items[i].bits,
+					       files->items[i].names.items[j]),
+					 &files->items[i]);
+	driver_files_free(files);
+	tree_remove(tree);
+}
+
 TEST(driver_files_absent)
 {
 	static const struct {

@@ -10,7 +10,6 @@
 #include "question.h"
 
 #define CONTAINERD "test/data/oci/containerd.json"
-#define LIBDIR     "/usr/lib/" LIBRARY_TRIPLET
 
 /* The plan as it is printed, against a file that people can read. */
 static void check_golden(const struct edit_plan *plan, const char *name)
@@ -216,6 +215,7 @@ TEST(plan_of_an_unknown_root)
 		"/usr/lib/libcuda.so.1",     "/usr/local/nvidia/lib64/libcuda.so.1",
 		LIBDIR "/libnvidia-ml.so.1", "/usr/lib64/libcuda.so"
 	};
+	static const char narrow[] = "/usr/lib/" LIBRARY_TRIPLET_32 "/libcuda.so.1";
 	struct question question;
 	struct edit_plan plan;
 
@@ -226,6 +226,11 @@ TEST(plan_of_an_unknown_root)
 			fail_msg("%s", paths[i]);
 	assert_string_equal(plan_find(&plan, EDIT_ENV, "TRITON_LIBCUDA_PATH")->source,
 			    "/usr/lib64");
+	assert_null(plan_find(&plan, EDIT_MOUNT, narrow));
+	edit_plan_release(&plan);
+	question.injection.capabilities |= CAPABILITY_COMPAT32;
+	question_ask(&question, &plan);
+	assert_non_null(plan_find(&plan, EDIT_MOUNT, narrow));
 	edit_plan_release(&plan);
 	question_release(&question);
 }

@@ -187,6 +187,36 @@ TEST(plan_links_into_volumes)
 	question_release(&question);
 }
 
+/* Where nothing can be made nothing is planned, with or without volumes: the start would fail. */
+TEST(plan_leaves_out_unusable_targets)
+{
+	static const char *const absent[] = { "/usr/local/nvidia/lib64/libcuda.so.1",
+					      "/etc/OpenCL/vendors/nvidia.icd",
+					      LIBDIR "/libnvidia-ml.so.1" };
+
+	for (int volume = 0; volume < 2; volume++) {
+		struct question question;
+		struct edit_plan plan;
+		autojson *spec = question_spec("/", volume ? "/data" : NULL, "bind");
+
+		question_init(&question);
+		question_root(&question);
+		tree_file(question.tree, LIBDIR "/libc.so.6", "");
+		tree_link(question.tree, LIBDIR "/libnvidia-ml.so.1", "libnvidia-ml.so.1");
+		tree_file(question.tree, "usr/local/nvidia", "a file");
+		tree_link(question.tree, "etc/OpenCL", "OpenCL");
+		question.injection.spec = spec;
+		question_ask(&question, &plan);
+		for (size_t i = 0; i < ARRAY_SIZE(absent); i++) {
+			assert_null(plan_find(&plan, EDIT_MOUNT, absent[i]));
+			assert_true(plan_has_note(&plan, absent[i]));
+		}
+		assert_non_null(plan_find(&plan, EDIT_MOUNT, LIBDIR "/libcuda.so.1"));
+		edit_plan_release(&plan);
+		question_release(&question);
+	}
+}
+
 /* Thirteen shapes that an image may give to its library directory: a plan, and nothing touched. */
 TEST(plan_of_hostile_roots)
 {

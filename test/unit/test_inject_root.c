@@ -195,6 +195,34 @@ TEST(root_paths_without_end)
 	tree_remove(tree);
 }
 
+/* As many links as the kernel follows, and not one more. */
+TEST(root_chains_of_links)
+{
+	char tree[TREE_PATH_MAX];
+
+	tree_make(tree);
+	make_root(tree);
+	for (int i = 1; i <= ROOT_LINKS_MAX + 1; i++) {
+		char path[64], target[64];
+
+		snprintf(path, sizeof(path), "root/link%d", i);
+		if (i == 1)
+			snprintf(target, sizeof(target), "/real/file");
+		else
+			snprintf(target, sizeof(target), "link%d", i - 1);
+		tree_link(tree, path, target);
+	}
+	autoclose int root = open_root(tree);
+	int (*const openers[])(int, const char *, int) = { root_open, root_open_walk };
+	for (size_t i = 0; i < ARRAY_SIZE(openers); i++) {
+		autoclose int fd = openers[i](root, "link40", O_PATH);
+
+		assert_true(fd >= 0);
+		assert_int_equal(openers[i](root, "link41", O_PATH), -ELOOP);
+	}
+	tree_remove(tree);
+}
+
 TEST(root_fd_paths)
 {
 	char tree[TREE_PATH_MAX], real[128], file[128];
