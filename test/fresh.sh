@@ -2,34 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # A newcomer's machine: a minimal Debian in a folder, in mount, PID, IPC and UTS namespaces of its own,
 # where this repository is cloned and `make demo` is typed. Prints TAP. Packages come from where this
-# machine's own apt gets them (its configuration is copied at run time). The bare Debian is kept in
-# ~/.cache/gpupool for the next run.
+# machine's own apt gets them (its configuration is copied at run time).
 #
 # test/fresh.sh [MAKE-ARGUMENTS...]: other words for make than `demo`.
 set -uo pipefail
-suite=bookworm
 top=$(cd "$(dirname "$0")/.." && pwd)
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/gpupool
-base=$cache/debian-$suite.tar
 
 skip() {
 	echo "1..0 # SKIP $1"
 	exit 0
-}
-
-# The first place of SUITE in this machine's apt configuration, one-line or deb822.
-mirror_of() {
-	local file
-	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-		[ -f "$file" ] && sed -nE "s/^deb( +\[[^]]*\])? +([^ ]+) +$suite .*/\2/p" "$file"
-	done
-	for file in /etc/apt/sources.list.d/*.sources; do
-		[ -f "$file" ] && awk -v suite="$suite" '
-			/^URIs:/ { uri = $2 }
-			/^Suites:/ { for (i = 2; i <= NF; i++) if ($i == suite) hit = 1 }
-			/^[ \t]*$/ { if (hit && uri != "") print uri; hit = 0; uri = "" }
-			END { if (hit && uri != "") print uri }' "$file"
-	done
 }
 
 copy_apt() { # ROOT
@@ -44,23 +25,6 @@ copy_apt() { # ROOT
 	done
 	# What packages of this machine, not of the fresh one, put there.
 	rm -f "$1"/etc/apt/apt.conf.d/{20packagekit,50appstream}
-}
-
-make_base() {
-	local mirror folder
-	mirror=$(mirror_of | head -n 1)
-	[ -n "$mirror" ] || skip "this machine's apt configuration names no place of $suite"
-	mkdir -p "$cache"
-	folder=$(mktemp -d "$cache/base.XXXXXX")
-	if ! debootstrap --variant=minbase "$suite" "$folder" "$mirror" >"$folder.log" 2>&1; then
-		sed 's/^/# /' <(tail -n 20 "$folder.log")
-		rm -rf "$folder" "$folder.log"
-		echo "1..1"
-		echo "not ok 1 - debootstrap makes a Debian"
-		exit 1
-	fi
-	tar -C "$folder" --numeric-owner -cf "$base.new" . && mv "$base.new" "$base"
-	rm -rf "$folder" "$folder.log"
 }
 
 # The second life of this script, inside the namespaces: builds /dev and /proc, pivots, runs the words.
@@ -92,13 +56,13 @@ if [ "${1:-}" = --inside ]; then
 fi
 
 [ "$(id -u)" = 0 ] || skip "a fresh Debian needs root"
-for tool in debootstrap unshare git; do
+for tool in unshare git; do
 	command -v "$tool" >/dev/null || skip "$tool is not installed; run test/lib/install soak"
 done
-[ -f "$base" ] || make_base
+base=$("$top/test/lib/debian_base" 2>&1) || skip "${base##*$'\n'}"
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
-tar -C "$work" -xf "$base"
+cp -a "$base/." "$work"
 copy_apt "$work"
 commit=$(git -C "$top" rev-parse HEAD)
 

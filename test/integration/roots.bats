@@ -1,0 +1,271 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What programs find in image roots of every kind, through gpupool itself with runc and crun. The rows of
+# docs/library-targets.md are measured again and compared; where a root cannot be made its test is skipped.
+load ../lib/common
+load ../lib/driver
+load ../lib/roots
+bats_require_minimum_version 1.5.0
+
+TABLE=$ROOT/docs/library-targets.md
+NAMES=$BUILD/simdriver/simdriver-names
+SPEC=$BUILD/test/lib/inject_spec
+LIBRARIES_MIN=45 # of the simulated driver with all capabilities
+
+setup_file() {
+	[ "$(id -u)" = 0 ] || return 0
+	namespace_start
+	driver_start a100-80
+}
+
+teardown_file() {
+	namespace_stop
+}
+
+setup() {
+	needs_containers runc
+	needs_containers crun
+}
+
+# needs ROOT: makes it, or skips the test.
+needs() {
+	local why=$1
+	case $1 in
+	debian* | older* | stub* | leftover | own_driver) why=debian ;;
+	distroless) why= ;;
+	esac
+	[ -z "$why" ] || "can_$why" || skip "$WHY"
+	"root_$1"
+}
+
+# measure TITLE RUN IMAGE [VARIABLE=VALUE...]: prints the row. RUN RUNTIME IMAGE NAME... starts the probe.
+measure() {
+	local title=$1 how=$2 image=$3 list=$BATS_TEST_TMPDIR/list runtime first directory
+	shift 3
+	VARIABLES=("$@" NVIDIA_DRIVER_CAPABILITIES=all)
+	libraries "$image" "${VARIABLES[@]}" >"$list"
+	directory=$(directory_of "$list")
+	[ "$(wc -l <"$list")" -ge $LIBRARIES_MIN ]
+	for runtime in runc crun; do
+		"$how" $runtime "$image" $(asked_of "$list") >"$BATS_TEST_TMPDIR/$runtime" 2>"$BATS_TEST_TMPDIR/errors" ||
+			grep -q '^[on][ko] ' "$BATS_TEST_TMPDIR/$runtime" || { cat "$BATS_TEST_TMPDIR/errors" >&2; return 1; }
+	done
+	first=$(awk '$2 == "libcuda.so.1" { print $3; exit }' "$BATS_TEST_TMPDIR/runc")
+	echo "| $title | \`$directory\` | \`$first\` | $(verdict "$list" "$BATS_TEST_TMPDIR/runc") |" \
+		"$(verdict "$list" "$BATS_TEST_TMPDIR/crun") |"
+}
+
+by_product() { # RUNTIME IMAGE NAME...
+	local runtime=$1 image=$2 probe=/dlopen_probe
+	shift 2
+	[ "$image" != host ] || probe=$PROBES/dlopen_probe
+	pod "$image" "${VARIABLES[@]}" -- $probe "$@"
+	inside gpupool apply --runtime "$runtime" --image "$image" -f "$BATS_FILE_TMPDIR/pod.yaml"
+}
+
+by_readonly_spec() { # RUNTIME IMAGE NAME...
+	by_hand "$1" "$2" '.root.readonly = true' /dlopen_probe "${@:3}"
+}
+
+# row_holds TITLE RUN IMAGE [VARIABLE=VALUE...]: the row in the documentation is what is measured now.
+row_holds() {
+	local row
+	row=$(measure "$@")
+	echo "measured: $row"
+	echo "$TABLE: $(grep -F "| $1 |" "$TABLE")"
+	grep -qxF "$row" "$TABLE"
+}
+
+@test "Debian" {
+	needs debian
+	row_holds "Debian 12" by_product "$IMAGE"
+}
+
+@test "distroless" {
+	needs distroless
+	row_holds "distroless: a C library and its loader, no shell" by_product "$IMAGE"
+}
+
+@test "read-only root by the spec" {
+	needs debian
+	row_holds "Debian 12, \`root.readonly\` in the spec" by_readonly_spec "$IMAGE"
+}
+
+@test "read-only file system" {
+	needs debian_readonly
+	row_holds "Debian 12 on a read-only file system" by_product "$IMAGE"
+}
+
+@test "RHEL-like" {
+	needs rhel
+	row_holds "RHEL-like: glibc with RHEL's directories" by_product "$IMAGE"
+}
+
+@test "an older libcuda in the image's cache" {
+	needs older_libcuda
+	row_holds "older \`libcuda.so.1\` in the cache" by_product "$IMAGE"
+	row_holds "the same, with the variable of CUDA images" by_product "$IMAGE" "$CUDA_PATH"
+}
+
+@test "CUDA's stub in the image's cache" {
+	needs stub_libcuda
+	row_holds "CUDA's stub \`libcuda.so\` in the cache" by_product "$IMAGE"
+	row_holds "the same stub, with the variable of CUDA images" by_product "$IMAGE" "$CUDA_PATH"
+}
+
+@test "empty files left over from an earlier container" {
+	needs leftover
+	row_holds "empty \`libcuda.so.1\` left by an earlier container" by_product "$IMAGE"
+}
+
+@test "the image's own driver package" {
+	needs own_driver
+	row_holds "own driver package, 510, in the same directory" by_product "$IMAGE"
+}
+
+@test "image host, the driver elsewhere" {
+	row_holds "image \`host\`, driver root elsewhere" by_product host
+}
+
+@test "control: a mount that is dropped, swapped or elsewhere turns the measurement red" {
+	needs distroless
+	local list=$BATS_TEST_TMPDIR/list out=$BATS_TEST_TMPDIR/out
+	libraries "$IMAGE" NVIDIA_DRIVER_CAPABILITIES=all >"$list"
+	by_hand runc "$IMAGE" . /dlopen_probe $(asked_of "$list") >"$out"
+	[ "$(verdict "$list" "$out")" = all ]
+	by_hand runc "$IMAGE" '.mounts |= map(select(.destination | endswith("/libnvidia-ml.so.1") | not))' \
+		/dlopen_probe $(asked_of "$list") >"$out" || true
+	[ "$(verdict "$list" "$out")" = "all but libnvidia-ml.so.1 /usr/local/nvidia/lib64/libnvidia-ml.so.1" ]
+	by_hand runc "$IMAGE" '(.mounts[] | select(.destination | endswith("gnu/libcuda.so.1")) | .source) |=
+		sub("libcuda"; "libnvidia-ml")' /dlopen_probe $(asked_of "$list") >"$out" || true
+	[ "$(verdict "$list" "$out")" = "all but libcuda.so.1" ]
+	by_hand runc "$IMAGE" '(.mounts[] | .destination) |= sub("^/lib/x86_64-linux-gnu/"; "/usr/lib64/")' \
+		/dlopen_probe libcuda.so.1 libnvidia-ml.so.1 >"$out" || true
+	[ "$(grep -c '^no .*cannot open shared object' "$out")" = 2 ]
+}
+
+# Every title in the table is measured above, and nothing else stands there.
+@test "the table has no row that is not measured" {
+	local title
+	while read -r title; do
+		grep -qF "row_holds \"${title//\`/\\\`}\"" "$BATS_TEST_FILENAME" || { echo "no test measures: $title"; return 1; }
+	done < <(sed -n '/^| image/,/^$/{ s/^| \([^|]*\) |.*/\1/p }' "$TABLE" | tail -n +3)
+	[ "$(grep -c '^	row_holds "' "$BATS_TEST_FILENAME")" = "$(sed -n '/^| image/,/^$/p' "$TABLE" | tail -n +3 | grep -c '^|')" ]
+}
+
+@test "musl: devices, one sentence, and libraries that would not load" {
+	needs musl
+	local list=$BATS_TEST_TMPDIR/list mounts runtime
+	for runtime in runc crun; do
+		run -1 --separate-stderr inside gpupool run --runtime $runtime --image "$IMAGE" --gpus 1 -- \
+			/dlopen_probe libofmusl.so.1 libcuda.so.1
+		echo "$output" "$stderr"
+		[[ $output == *"ok libofmusl.so.1"*"no libcuda.so.1 "*"No such file"* ]]
+		[[ $stderr == *"note: musl image: NVIDIA's libraries need glibc, so the container gets device nodes only."* ]]
+	done
+	run -0 inside gpupool run --image "$IMAGE" --gpus 1 -- /device_probe open /dev/nvidia0 /dev/nvidia1
+	[[ $output == *"/dev/nvidia0 ENXIO"*"/dev/nvidia1 ENOENT"* ]]
+	# As the real ones do: what they need of glibc is not there.
+	root_distroless
+	libraries "$IMAGE" NVIDIA_DRIVER_CAPABILITIES=all >"$list"
+	root_musl
+	mounts=$(jq -Rn '[inputs | split(" ") | {destination: ("/usr/lib/" + (.[0] | split("/") | last)),
+		source: .[1], type: "bind", options: ["bind", "ro"]}]' "$list")
+	for runtime in runc crun; do
+		run -1 by_hand $runtime "$IMAGE" ".mounts += $mounts" /dlopen_probe libofmusl.so.1 $(sed 's/ .*//; s|.*/||' "$list")
+		echo "$output"
+		[[ $output == "ok libofmusl.so.1"* ]]
+		[ "$(grep -c ': symbol not found$' <<<"$output")" = "$(wc -l <"$list")" ]
+	done
+}
+
+@test "run: the default capabilities, and nothing of the others" {
+	needs debian
+	local runtime list=$BATS_TEST_TMPDIR/list out=$BATS_TEST_TMPDIR/out
+	inside gpupool run --dry-run --json --image "$IMAGE" --gpus 1 -- true |
+		jq -r '.containers[0].plan.edits[] | select(.kind == "mount") | "\(.path) \(.source)"' | only_libraries >"$list"
+	for runtime in runc crun; do
+		inside gpupool run --runtime $runtime --image "$IMAGE" --gpus 1 -- /dlopen_probe $(asked_of "$list") >"$out"
+		[ "$(verdict "$list" "$out")" = all ]
+		inside gpupool run --runtime $runtime --image "$IMAGE" --gpus 1 -- \
+			/dlopen_probe libnvidia-encode.so.1 libGLX_nvidia.so.0 >"$out" || true
+		[ "$(grep -c '^no ' "$out")" = 2 ]
+	done
+}
+
+# Elsewhere than in gpupool run, which lays a layer above every image.
+@test "a root that the runtime itself cannot write: the start fails, with one sentence" {
+	needs debian
+	local runtime
+	for runtime in runc crun; do
+		ROOT_OPTION=ro run -1 by_hand $runtime "$IMAGE" . /dlopen_probe libcuda.so.1
+		echo "$output"
+		[ "${#lines[@]}" = 1 ]
+		[[ $output == *"$TRIPLET/lib"*": "[Rr]"ead-only file system"* || $output == *"$TRIPLET/lib"*"No such file"* ]]
+	done
+}
+
+@test "nvidia-smi lists the granted card and no other" {
+	needs debian
+	local wanted runtime
+	wanted=$(inside gpupool inventory --json | jq -r '.cards[2] | .uuid')
+	for runtime in runc crun; do
+		run -0 --separate-stderr inside gpupool run --runtime $runtime --image "$IMAGE" --gpus 1 --gpu-uuid "$wanted" -- nvidia-smi -L
+		echo "$output"
+		[ "${#lines[@]}" = 1 ]
+		[[ ${lines[0]} == "GPU 0: "*"(UUID: $wanted)" ]]
+	done
+}
+
+# look_up EXPECTED STATUS [VARIABLE=VALUE...]
+look_up() {
+	local wanted=$1 status_wanted=$2
+	shift 2
+	pod "$IMAGE" "$@" -- /triton_lookup
+	run -"$status_wanted" --separate-stderr inside gpupool apply --image "$IMAGE" -f "$BATS_FILE_TMPDIR/pod.yaml"
+	echo "$*: $output"
+	[ "$output" = "$wanted" ]
+}
+
+@test "Triton finds libcuda by its variable, and in CUDA images without it" {
+	needs debian
+	look_up "/usr/lib/$TRIPLET" 0
+	look_up /opt/own 1 TRITON_LIBCUDA_PATH=/opt/own # the image's own value stays
+	look_up /usr/local/nvidia/lib64 0 TRITON_LIBCUDA_PATH= "$CUDA_PATH"
+	look_up "" 1 TRITON_LIBCUDA_PATH= # why the variable is needed
+}
+
+@test "ldconfig in the container ends with 0, lists the libraries and breaks nothing" {
+	needs debian
+	local runtime
+	for runtime in runc crun; do
+		run -0 --separate-stderr inside gpupool run --runtime $runtime --image "$IMAGE" --gpus 1 -- sh -c '
+			ldconfig -p | grep -c "libcuda\.so\.1"; ldconfig && echo rebuilt &&
+			ldconfig -p | grep "libcuda\.so\.1" | sort && /dlopen_probe libcuda.so.1 libnvidia-ml.so.1 libcuda.so'
+		echo "$output"
+		[ "${lines[0]}" = 0 ]
+		[ "${lines[1]}" = rebuilt ]
+		[[ ${lines[2]} == *"libcuda.so.1 (libc6,x86-64) => /lib/$TRIPLET/libcuda.so.1" ]]
+		[ "$(grep -c '^ok ' <<<"$output")" = 3 ]
+	done
+}
+
+@test "a package is installed in the container, whose trigger runs ldconfig; the image stays as it was" {
+	needs debian
+	local package=$BATS_FILE_TMPDIR/package runtime
+	mkdir -p "$package/DEBIAN" "$package/usr/lib/$TRIPLET"
+	printf '%s\n' 'Package: small' 'Version: 1' 'Architecture: all' 'Maintainer: nobody <nobody@localhost>' \
+		'Description: a library' >"$package/DEBIAN/control"
+	echo 'activate-noawait ldconfig' >"$package/DEBIAN/triggers"
+	stub "$package/usr/lib/$TRIPLET/libsmall.so.1" libsmall.so.1
+	dpkg-deb --root-owner-group -b "$package" "$BATS_FILE_TMPDIR/small.deb"
+	put "$BATS_FILE_TMPDIR/small.deb" /
+	for runtime in runc crun; do
+		run -0 inside gpupool run --runtime $runtime --image "$IMAGE" --gpus 1 -- \
+			sh -ec 'dpkg -i /small.deb; ldconfig -p | grep libsmall; /dlopen_probe libsmall.so.1 libcuda.so.1'
+		echo "$output"
+		[[ $output == *"Processing triggers for libc-bin"* ]]
+		[ "$(grep -c '^ok ' <<<"$output")" = 2 ]
+		inside test ! -e "$IMAGE/usr/lib/$TRIPLET/libsmall.so.1"
+	done
+}
