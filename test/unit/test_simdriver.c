@@ -296,6 +296,22 @@ TEST(one_client_has_a_bounded_number_of_allocations)
 	kernel_release(&world.kernel);
 }
 
+TEST(without_memory_of_its_own_the_module_refuses)
+{
+	struct world world;
+
+	world_init(&world, "t4");
+	fault_arm(0);
+	assert_null(kernel_client_begin(&world.kernel, 1, false));
+	assert_true(fault_disarm());
+	fault_arm(0);
+	assert_int_equal(alloc(&world, world.client, 0, SIM_KIND_MEMORY, MIB), SIM_NO_MEMORY);
+	assert_true(fault_disarm());
+	assert_int_equal(used(&world, 0), 0);
+	assert_int_equal(alloc(&world, world.client, 0, SIM_KIND_MEMORY, MIB), SIM_OK);
+	kernel_release(&world.kernel);
+}
+
 static unsigned events;
 static struct sim_event last_event;
 
