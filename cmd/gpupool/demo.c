@@ -8,16 +8,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "embedded.h"
 
 #define NVIDIA_MAJOR       195 /* Linux devices.txt; 254 and 255 are modeset and control */
 #define NVIDIA_CARD_MINORS 254
 #define SCREEN_TEXT_MAX    65536
-#define PATH_NAME_MAX      320
 
 struct demo_options {
 	struct common_options common;
@@ -51,8 +48,7 @@ static const struct {
 
 struct demo {
 	struct common_options common;
-	char directory[32]; /* of the manifests, ours, removed at the end */
-	const char *label;  /* "real" or "simulated" */
+	const char *label; /* "real" or "simulated" */
 	unsigned facts, wrong;
 };
 
@@ -206,27 +202,31 @@ static const char *demo_text(const char *name)
 	return "";
 }
 
-static int demo_path(const struct demo *demo, const char *name, char *ret, size_t size)
+/* The manifests are inside the program, so that the demo needs no file and leaves none. */
+static int demo_read(const char *name, struct pod **ret, size_t *ret_count,
+		     struct reason *ret_reason, struct error *error)
 {
-	return snprintf(ret, size, "%s/%s", demo->directory, name) < (int)size ? 0 : -ENAMETOOLONG;
+	autoyaml stream = { .name = NULL };
+	const char *text = demo_text(name);
+
+	int r = yaml_parse(text, strlen(text), name, &stream, error);
+	return r < 0 ? r : pods_from_stream(&stream, ret, ret_count, ret_reason, error);
 }
 
 /* Runs one manifest. EXIT_DONE also where this machine is too small for it: the reason is shown. */
 static int demo_pod(struct demo *demo, const char *name)
 {
-	char path[PATH_NAME_MAX];
 	struct pod *pods;
 	size_t count;
 	struct reason reason = { .code = REASON_NONE };
 	struct error error = ERROR_INIT;
 	const struct pods_view view = { .plans = true, .look = demo_look, .data = demo };
 
-	demo_path(demo, name, path, sizeof(path));
-	printf("$ gpupool apply -f %s\n", path);
+	printf("$ gpupool apply -f %s\n", name);
 	demo_indent(demo_text(name), "    | ");
 	putchar('\n');
 	fflush(stdout);
-	if (pods_read(path, &pods, &count, &reason, &error) < 0)
+	if (demo_read(name, &pods, &count, &reason, &error) < 0)
 		return fail(EXIT_FAILED, &error);
 	int code = pods_run(&demo->common, pods, count, &view);
 	pods_free(pods, count);
@@ -240,7 +240,6 @@ static int demo_pod(struct demo *demo, const char *name)
 
 static int demo_refusal(struct demo *demo, const char *name, const char *title)
 {
-	char path[PATH_NAME_MAX];
 	struct pod *pods = NULL;
 	size_t count = 0;
 	struct reason reason = { .code = REASON_NONE };
@@ -248,10 +247,9 @@ static int demo_refusal(struct demo *demo, const char *name, const char *title)
 	struct common_options common = demo->common;
 	const struct pods_view view = { .plans = false };
 
-	demo_path(demo, name, path, sizeof(path));
-	printf("$ gpupool apply -f %s     (%s)\n", path, title);
+	printf("$ gpupool apply -f %s     (%s)\n", name, title);
 	fflush(stdout);
-	int r = pods_read(path, &pods, &count, &reason, &error);
+	int r = demo_read(name, &pods, &count, &reason, &error);
 	if (r < 0 && reason.code != REASON_NONE) {
 		fflush(stdout);
 		print_reason(&reason, stdout);
@@ -266,7 +264,7 @@ static int demo_refusal(struct demo *demo, const char *name, const char *title)
 	putchar('\n');
 	if (code == EXIT_REFUSED || code == EXIT_WAITING)
 		return EXIT_DONE;
-	say("%s was not refused", path);
+	say("%s was not refused", name);
 	return EXIT_FAILED;
 }
 
@@ -293,36 +291,6 @@ static int demo_cards(struct demo *demo)
 	return EXIT_DONE;
 }
 
-static int demo_write_files(struct demo *demo)
-{
-	struct error error = ERROR_INIT;
-
-	snprintf(demo->directory, sizeof(demo->directory), "/tmp/gpupool-demo.XXXXXX");
-	if (!mkdtemp(demo->directory)) {
-		error_set_errno(&error, errno, "cannot make a directory in /tmp");
-		return fail(EXIT_FAILED, &error);
-	}
-	for (const struct embedded_file *file = embedded_files; file->name; file++) {
-		char path[PATH_NAME_MAX];
-
-		demo_path(demo, file->name, path, sizeof(path));
-		if (file_write_atomic(path, file->text, strlen(file->text), 0644, &error) < 0)
-			return fail(EXIT_FAILED, &error);
-	}
-	return EXIT_DONE;
-}
-
-static void demo_remove_files(const struct demo *demo)
-{
-	for (const struct embedded_file *file = embedded_files; file->name; file++) {
-		char path[PATH_NAME_MAX];
-
-		demo_path(demo, file->name, path, sizeof(path));
-		unlink(path);
-	}
-	rmdir(demo->directory);
-}
-
 static int demo_steps(struct demo *demo)
 {
 	demo_title("The cards of this machine");
@@ -345,10 +313,7 @@ static int demo_run(void *data, int argc, char **argv)
 
 	(void)argv;
 	(void)argc;
-	int code = demo_write_files(&demo);
-	if (code == EXIT_DONE)
-		code = demo_steps(&demo);
-	demo_remove_files(&demo);
+	int code = demo_steps(&demo);
 	if (code != EXIT_DONE)
 		return code;
 	printf("%u facts read back (%s), %u not as granted\n", demo.facts, demo.label, demo.wrong);

@@ -107,6 +107,8 @@ void say_waiting(const char *sentence);
 /* Reads every Pod of a manifest file. *ret and its items belong to the caller. */
 int pods_read(const char *path, struct pod **ret, size_t *ret_count, struct reason *ret_reason,
 	      struct error *error);
+int pods_from_stream(const struct yaml_stream *stream, struct pod **ret, size_t *ret_count,
+		     struct reason *ret_reason, struct error *error);
 void pods_free(struct pod *pods, size_t count);
 
 /* Copies lines from the returned descriptor's pipe to OUTPUT with PREFIX before each, in a process

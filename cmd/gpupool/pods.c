@@ -33,25 +33,23 @@ void pods_free(struct pod *pods, size_t count)
 	free(pods);
 }
 
-int pods_read(const char *path, struct pod **ret, size_t *ret_count, struct reason *ret_reason,
-	      struct error *error)
+int pods_from_stream(const struct yaml_stream *stream, struct pod **ret, size_t *ret_count,
+		     struct reason *ret_reason, struct error *error)
 {
-	cleanup(yaml_stream_release) struct yaml_stream stream = { .name = NULL };
 	struct pod *pods = NULL;
 	size_t count = 0, capacity = 0;
+	int r = 0;
 
-	int r = yaml_read_file(path, &stream, error);
-	if (r < 0)
-		return r;
-	if (!stream.count)
-		return error_set(error, EINVAL, "%s holds no document; write a Pod into it", path);
-	for (size_t i = 0; r == 0 && i < stream.count; i++) {
+	if (!stream->count)
+		return error_set(error, EINVAL, "%s holds no document; write a Pod into it",
+				 stream->name);
+	for (size_t i = 0; r == 0 && i < stream->count; i++) {
 		struct pod *pod = VEC_ADD(&pods, &count, &capacity);
 		if (!pod) {
 			r = error_no_memory(error);
 			break;
 		}
-		r = pod_from_json(stream.documents[i], stream.name, pod, ret_reason, error);
+		r = pod_from_json(stream->documents[i], stream->name, pod, ret_reason, error);
 		if (r < 0)
 			count--;
 	}
@@ -62,6 +60,15 @@ int pods_read(const char *path, struct pod **ret, size_t *ret_count, struct reas
 	*ret = pods;
 	*ret_count = count;
 	return 0;
+}
+
+int pods_read(const char *path, struct pod **ret, size_t *ret_count, struct reason *ret_reason,
+	      struct error *error)
+{
+	autoyaml stream = { .name = NULL };
+
+	int r = yaml_read_file(path, &stream, error);
+	return r < 0 ? r : pods_from_stream(&stream, ret, ret_count, ret_reason, error);
 }
 
 /* A printed plan brings its own notes. */

@@ -194,6 +194,23 @@ enum scalar_kind scalar_resolve(const char *text, struct strbuf *number)
 	return SCALAR_STRING;
 }
 
+/*
+ * The fewest digits that give VALUE back as a 32-bit float, in Go's form for 'g' (strconv): with an
+ * exponent below 1e-4 and from 1e+6 on, in plain digits between.
+ */
+static void shortest_float(float value, char *ret, size_t size)
+{
+	int digits = 0;
+
+	do
+		snprintf(ret, size, "%.*e", digits, (double)value);
+	while (strtof(ret, NULL) != value && ++digits < 9);
+	long exponent = strtol(strchr(ret, 'e') + 1, NULL, 10);
+	if (exponent >= -4 && exponent < 6)
+		snprintf(ret, size, "%.*f", digits > exponent ? (int)(digits - exponent) : 0,
+			 (double)value);
+}
+
 void scalar_fraction_key(const char *text, struct strbuf *key)
 {
 	const char *digits = text + strspn(text, "+-");
@@ -207,11 +224,7 @@ void scalar_fraction_key(const char *text, struct strbuf *key)
 	} else if ((digits[0] == '.' && (digits[1] | 0x20) == 'i') || isinf(value)) {
 		strbuf_adds(key, ".inf");
 	} else {
-		for (int precision = 6; precision <= 9; precision++) {
-			snprintf(shortest, sizeof(shortest), "%.*g", precision, (double)value);
-			if (strtof(shortest, NULL) == value)
-				break;
-		}
+		shortest_float(value, shortest, sizeof(shortest));
 		strbuf_adds(key, shortest);
 	}
 }
