@@ -254,6 +254,7 @@ static void server_close(struct server *server)
 	unlink(SIM_SOCKET);
 	unlink(PID_FILE);
 	unlink(server->control_path);
+	rmdir(RUN_FOLDER); /* stays where it is a mount point or another's */
 }
 
 /* One event a turn: a connection that another event of the same turn closed is never touched. */
