@@ -162,13 +162,36 @@ static const char **strings_terminated(const struct string_list *list)
 	return strings;
 }
 
+/* User 0 could change there who holds what, or hold the lock for ever. */
+static int bundle_mask_state(const struct local_job *job, struct error *error)
+{
+	static const char *const names[] = { "containers", "runtime", "lock" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		autostrbuf path = STRBUF_INIT(4096);
+
+		strbuf_addf(&path, "%s/%s", local_run_directory(), names[i]);
+		if (strbuf_failed(&path) < 0)
+			return error_set(error, ENAMETOOLONG,
+					 "the run directory's path is too long");
+		int r = oci_spec_add_masked_path(job->spec, path.data, error);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /* What the two kinds of root want beyond the base. */
 static int bundle_root_mounts(const struct local_job *job, struct error *error)
 {
-	/* With the host's network a sysfs of its own is refused (EBUSY); an image has none yet. */
-	const struct oci_mount sys = { "/sys", "/sys", "none", "rbind,nosuid,noexec,nodev,ro" };
+	/*
+	 * With the host's network a sysfs of its own is refused (EBUSY); an image has none yet. Not
+	 * "rbind": what is mounted below would stay writable, the cgroups of the host among it.
+	 */
+	const struct oci_mount sys = { "/sys", "/sys", "none", "bind,nosuid,noexec,nodev,ro" };
 
-	return job->image ? oci_spec_add_mount(job->spec, &sys, error) : 0;
+	int r = bundle_mask_state(job, error);
+	return r == 0 && job->image ? oci_spec_add_mount(job->spec, &sys, error) : r;
 }
 
 int bundle_spec(const struct local_session *session, struct local_job *job, struct error *error)

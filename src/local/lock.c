@@ -36,7 +36,8 @@ int lock_take(const char *run_directory, bool no_wait, void (*waiting)(const cha
 	strbuf_addf(&path, "%s/lock", run_directory);
 	if (strbuf_failed(&path) < 0)
 		return error_set(error, ENAMETOOLONG, "the path %s is too long", run_directory);
-	autoclose int fd = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	/* Readable by root alone: whoever can open it can lock it, and keep everybody waiting. */
+	autoclose int fd = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return error_set_errno(error, errno, "cannot open the lock %s", path.data);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {

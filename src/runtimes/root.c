@@ -15,6 +15,8 @@
 #include <sys/vfs.h>
 #include <linux/magic.h>
 
+#define MOUNTINFO_BYTES_MAX (16u << 20)
+
 /*
  * crun refuses hosts that mount cgroup v2 beside v1 ("cgroups in hybrid mode not supported", 1.8
  * to 1.29). The v2 tree of such a host carries no device rule; hidden from crun, v1 is used.
@@ -72,13 +74,96 @@ static int root_make_host_targets(const struct string_list *targets, struct erro
 	return 0;
 }
 
+/*
+ * File systems through which the kernel is steered. User 0 may write to most of their files even
+ * without a capability: into the host's own cgroups too, which would be the way to another card.
+ * How to add one: its type as /proc/filesystems names it.
+ */
+static const char *const kernel_types[] = {
+	"bpf",    "cgroup",  "cgroup2", "configfs",   "debugfs",   "efivarfs", "fusectl",
+	"pstore", "resctrl", "proc",    "securityfs", "selinuxfs", "sysfs",    "tracefs",
+};
+
+static bool type_is_kernel(const char *type)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_types); i++)
+		if (strcmp(type, kernel_types[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Blank, tab, line feed and backslash stand as three octal digits in mountinfo (proc(5)). */
+static void mount_point_decode(char *text)
+{
+	char *out = text;
+
+	for (; *text; text++) {
+		if (text[0] == '\\' && text[1] >= '0' && text[1] <= '3' && text[2] >= '0' &&
+		    text[2] <= '7' && text[3] >= '0' && text[3] <= '7') {
+			*out++ = (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 +
+					(text[3] - '0'));
+			text += 3;
+		} else {
+			*out++ = *text;
+		}
+	}
+	*out = '\0';
+}
+
+/* Splits a line of mountinfo: field 5 is the mount point, the one after " - " the type. */
+static bool mount_line_split(char *line, char **ret_point, char **ret_type)
+{
+	char *type = strstr(line, " - ");
+	char *state = NULL;
+
+	if (!type)
+		return false;
+	*type = '\0';
+	type += 3;
+	type[strcspn(type, " ")] = '\0';
+	char *word = strtok_r(line, " ", &state);
+	for (int field = 1; word && field < 5; field++)
+		word = strtok_r(NULL, " ", &state);
+	if (!word)
+		return false;
+	mount_point_decode(word);
+	*ret_point = word;
+	*ret_type = type;
+	return true;
+}
+
+/* Makes the kernel's own file systems below ROOTFS read-only: for this container alone. */
+static int root_close_kernel(const char *rootfs, struct error *error)
+{
+	const unsigned long flags =
+		MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
+	size_t span = strlen(rootfs), length;
+	autofree char *text = NULL;
+	char *state = NULL;
+
+	int r = file_read("/proc/self/mountinfo", MOUNTINFO_BYTES_MAX, &text, &length, error);
+	if (r < 0)
+		return r;
+	for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+		char *point, *type;
+
+		if (!mount_line_split(line, &point, &type) || !type_is_kernel(type) ||
+		    strncmp(point, rootfs, span) != 0 || point[span] != '/')
+			continue;
+		/* What lies under another mount cannot be reached by its name, by nobody. */
+		if (mount(NULL, point, NULL, flags, NULL) < 0 && errno != EINVAL && errno != ENOENT)
+			return error_set_errno(error, errno, "cannot make %s read-only", point);
+	}
+	return 0;
+}
+
 static int root_bind_host(const char *rootfs, struct error *error)
 {
 	if (mount("/", rootfs, NULL, MS_BIND | MS_REC, NULL) < 0)
 		return error_set_errno(error, errno, "cannot bind / at %s", rootfs);
 	if (mount(NULL, rootfs, NULL, MS_SLAVE | MS_REC, NULL) < 0)
 		return error_set_errno(error, errno, "cannot make %s a slave of /", rootfs);
-	return 0;
+	return root_close_kernel(rootfs, error);
 }
 
 /* The image stays as it is: what the container and the runtime write goes to a tmpfs above it. */
