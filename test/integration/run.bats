@@ -21,22 +21,6 @@ setup() {
 	needs_containers
 }
 
-# Nothing of a container is left: not its directory, not the runtime's state, not its cgroup.
-nothing_left() {
-	inside sh -c 'ls /run/gpupool/containers /run/gpupool/runtime 2>/dev/null' | grep -v : | grep . &&
-		return 1
-	! find /sys/fs/cgroup/devices/gpupool -mindepth 1 -type d 2>/dev/null | grep .
-}
-
-wait_for() { # SECONDS COMMAND...
-	local limit=$((SECONDS + $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $limit ] || return 1
-		read -rt 0.05 <> <(:) || true
-	done
-}
-
 @test "the command's status is returned, whatever it is" {
 	for wanted in 0 1 3 5 77 255; do
 		run inside gpupool run -- sh -c "exit $wanted"
