@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each injected library is opened by its name, by a small program, in roots with the loaders of different
 # distributions. The driver root holds stubs with the real names of a release; runc and crun start the
-# containers. docs/injection.md has the table of results.
+# containers. docs/library-targets.md has the table of results.
 load ../lib/common
 load ../lib/driver
 bats_require_minimum_version 1.5.0

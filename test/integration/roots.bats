@@ -269,3 +269,117 @@ look_up() {
 		inside test ! -e "$IMAGE/usr/lib/$TRIPLET/libsmall.so.1"
 	done
 }
+
+# real_driver VERSION LAYOUT: a driver root with the names of a release, and nodes of one card.
+real_driver() {
+	DRIVER_FILES=$BATS_TEST_TMPDIR/$1-$2
+	"$NAMES" --version "$1" --layout "$2" --root "$DRIVER_FILES"
+	mkdir "$DRIVER_FILES/dev"
+	mknod "$DRIVER_FILES/dev/nvidia0" c 195 0
+	mknod "$DRIVER_FILES/dev/nvidiactl" c 195 255
+	mknod "$DRIVER_FILES/dev/nvidia-uvm" c 510 0
+}
+
+# Belong to a desktop's server and settings program, or to the distribution: no container needs them.
+NOT_INJECTED='libOpenCL\.so|libnvidia-gtk|libnvidia-wayland-client|libglxserver_nvidia|nvidia_drv\.so'
+
+# targets_of DIRECTORY: "TARGET SOURCE" of every 64-bit library of the driver root, read from the files and
+# not from the product's tables: a library goes to its SONAME, but for three.
+targets_of() {
+	local file name
+	find "$DRIVER_FILES" -type f -name '*.so*' | grep -vE "$NOT_INJECTED" | while read -r file; do
+		readelf -h "$file" | grep -q 'Class: *ELF64' || continue
+		name=$(readelf -d "$file" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
+		case $file in
+		*/libvdpau_nvidia.so.*) name=vdpau/$name ;;
+		*/libnvidia-vulkan-producer.so.*) name=libnvidia-vulkan-producer.so ;;
+		*/nvidia-drm_gbm.so) name=gbm/nvidia-drm_gbm.so ;;
+		esac
+		echo "$1/$name $file"
+	done
+	# Debian has a link there, to the library whose SONAME this one has.
+	find "$DRIVER_FILES" -type l -path '*64*/gbm/nvidia-drm_gbm.so' | head -1 | grep -q . || return 0
+	echo "$1/gbm/nvidia-drm_gbm.so $(find "$DRIVER_FILES" -type f -name 'libnvidia-allocator.so.*' -path '*64*')"
+}
+
+# more_names DIRECTORY: what else programs and libraries of the driver open, one regular expression a line.
+more_names() {
+	printf '%s\n' "$1/libGLX_indirect\.so\.0" "$1/libnvidia-nvvm\.so\.[0-9.]+" "$1/libnvidia-pkcs11[a-z0-9-]*\.so\.[0-9.]+" \
+		'/usr/local/nvidia/lib64/libcuda\.so\.1' '/usr/local/nvidia/lib64/libnvidia-ml\.so\.1'
+	find "$DRIVER_FILES" -type l -name 'lib*.so' -printf "$1/%f\n" | sort -u
+	echo "$1/(libcuda|libnvidia-opticalflow)\.so"
+}
+
+# Each library of the driver root is at its target and nowhere unexpected, and loads.
+lands() { # DIRECTORY CAPABILITIES
+	local list=$BATS_TEST_TMPDIR/list out=$BATS_TEST_TMPDIR/out bundle=$BATS_TEST_TMPDIR/plan wanted runtime
+	wanted=$BATS_TEST_TMPDIR/wanted
+	mkdir -p "$bundle"
+	inside "$SPEC" "$DRIVER_FILES" "$IMAGE" "$2" "$bundle" /dlopen_probe >/dev/null
+	jq "${CHANGE:-.}" "$bundle/config.json" >"$bundle/changed"
+	jq -r '.mounts[] | "\(.destination) \(.source)"' "$bundle/changed" | only_libraries | sort >"$list"
+	targets_of "$1" | sort >"$wanted"
+	if [ "$2" = all ]; then
+		comm -23 "$wanted" "$list" | sed 's/^/not at its target: /' | tee "$out"
+		[ ! -s "$out" ] || return 1
+		[ "$(wc -l <"$wanted")" -ge 28 ] || return 1
+	fi
+	comm -13 "$wanted" "$list" | grep -vxE "$(more_names "$1" | sed 's/$/ .*/' | paste -sd'|')" | sed 's/^/unexpected: /' | tee "$out"
+	[ ! -s "$out" ] || return 1
+	jq '.process.args += $ARGS.positional' "$bundle/changed" --args -- $(asked_of "$list") >"$bundle/asking"
+	for runtime in runc crun; do
+		run_bundle $runtime "$IMAGE" "$bundle/asking" >"$out"
+		echo "$DRIVER_FILES, $2, $runtime: $(wc -l <"$list") names, $(verdict "$list" "$out")"
+		[ "$(verdict "$list" "$out")" = all ]
+	done
+}
+
+# The libraries that compute and utility need, of every release.
+BASE='libcuda.so libcuda.so.1 libcudadebugger.so.1 libnvidia-cfg.so.1 libnvidia-ml.so libnvidia-ml.so.1
+libnvidia-nvvm.so.4 libnvidia-opencl.so.1 libnvidia-ptxjitcompiler.so.1'
+
+lands_both() { # DIRECTORY VERSION LAYOUT
+	local name
+	real_driver "$2" "$3"
+	lands "$1" all
+	lands "$1" compute,utility
+	for name in $BASE; do
+		grep -q "^$1/$name " "$BATS_TEST_TMPDIR/list" || { echo "$name is not injected"; return 1; }
+	done
+	! grep -E 'GL|vdpau|gbm|encode|ngx' "$BATS_TEST_TMPDIR/list"
+}
+
+@test "Debian: names of 535 and 550, both layouts of the host" {
+	local version layout
+	needs debian
+	for version in 535.261.03 550.163.01; do
+		for layout in debian rhel; do
+			lands_both "/usr/lib/$TRIPLET" $version $layout
+		done
+	done
+}
+
+@test "RHEL-like: names of 535 and 550, both layouts of the host" {
+	local version layout
+	needs rhel
+	for version in 535.261.03 550.163.01; do
+		for layout in debian rhel; do
+			lands_both /usr/lib64 $version $layout
+		done
+	done
+}
+
+@test "control: a library that is missing, or at its SONAME where it must not be, is noticed" {
+	needs distroless
+	real_driver 550.163.01 rhel
+	lands "/lib/$TRIPLET" all
+	CHANGE='(.mounts[].destination) |= sub("encode.so.1$"; "encode.so.2")'
+	run lands "/lib/$TRIPLET" all
+	[[ $status != 0 && $output == "not at its target: /lib/$TRIPLET/libnvidia-encode.so.1 "* ]]
+	CHANGE='(.mounts[].destination) |= sub("gbm/nvidia-drm_gbm.so$"; "libnvidia-allocator.so.1")'
+	run lands "/lib/$TRIPLET" all
+	[[ $status != 0 && $output == "not at its target: /lib/$TRIPLET/gbm/nvidia-drm_gbm.so "* ]]
+	CHANGE='.mounts += [.mounts[] | select(.destination | endswith("/libcuda.so.1")) | .destination += "234"]'
+	run lands "/lib/$TRIPLET" all
+	[[ $status != 0 && $output == "unexpected: /lib/$TRIPLET/libcuda.so.1234 "* ]]
+}
