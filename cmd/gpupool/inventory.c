@@ -2,6 +2,7 @@
 #include "gpupool.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 struct inventory_options {
 	struct common_options common;
@@ -100,6 +101,9 @@ static int inventory_run(void *data, int argc, char **argv)
 	inventory_init(&inventory);
 	if (device_probe(&device, &inventory, &reason, &error) < 0 ||
 	    local_holders_read(local_run_directory(), &holders, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	/* Whoever may write there keeps the file fresh for those who may not ask the driver. */
+	if (geteuid() == 0 && local_inventory_publish(&inventory, &error) < 0)
 		return fail(EXIT_FAILED, &error);
 	local_holders_mark(&holders, &inventory);
 	int code = EXIT_DONE;

@@ -4,7 +4,7 @@
 
 #define PATH_CONFIG      "/etc/gpupool/config.yaml"
 #define PATH_RUN         "/run/gpupool"
-#define PATH_INVENTORY   "/run/gpupool/inventory.json"
+#define NAME_INVENTORY   "inventory.json" /* below the run directory */
 #define PATH_STATE       "/var/lib/gpupool"
 #define PATH_HOST_DRIVER "/var/lib/gpupool/host" /* bin/ and lib64/ of a driver not at / */
 #define PATH_LIBEXEC     "/usr/libexec/gpupool"

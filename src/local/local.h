@@ -55,6 +55,9 @@ int local_holders_hold(const struct local_holders *holders, struct pool *pool, s
 /* GPUPOOL_RUN_DIR or /run/gpupool. */
 const char *local_run_directory(void);
 
+/* Writes <run>/inventory.json for the programs that must not start the driver themselves. */
+int local_inventory_publish(const struct inventory *inventory, struct error *error);
+
 struct local_options {
 	struct device_options device;
 	const char *runtime;   /* "runc", "crun", path or NULL */

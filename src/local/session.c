@@ -61,6 +61,17 @@ static int session_find_files(struct local_session *session, struct error *error
 				 error);
 }
 
+int local_inventory_publish(const struct inventory *inventory, struct error *error)
+{
+	autostrbuf path = STRBUF_INIT(4096);
+
+	strbuf_addf(&path, "%s/" NAME_INVENTORY, local_run_directory());
+	if (strbuf_failed(&path) < 0)
+		return error_set(error, ENAMETOOLONG, "the run directory's path is too long");
+	int r = file_make_directories(local_run_directory(), 0755, error);
+	return r < 0 ? r : device_inventory_write(path.data, inventory, error);
+}
+
 static int session_fill(struct local_session *session, void (*waiting)(const char *sentence),
 			struct reason *ret_reason, struct error *error)
 {
@@ -71,6 +82,8 @@ static int session_fill(struct local_session *session, void (*waiting)(const cha
 		r = session_read_holders(session, error);
 	if (r == 0)
 		r = device_probe(&session->options.device, &session->inventory, ret_reason, error);
+	if (r == 0 && !session->options.dry_run)
+		r = local_inventory_publish(&session->inventory, error);
 	if (r == 0) {
 		local_holders_mark(&session->holders, &session->inventory);
 		r = session_fill_pool(session, error);

@@ -9,6 +9,7 @@ CUDA=$BUILD/test/lib/cuda_probe
 
 setup_file() {
 	[ "$(id -u)" = 0 ] || return 0
+	export POD=run-$$ # cgroups are the machine's: other tests have theirs beside ours
 	namespace_start
 	driver_start a100-80
 }
@@ -23,14 +24,14 @@ setup() {
 
 @test "the command's status is returned, whatever it is" {
 	for wanted in 0 1 3 5 77 255; do
-		run inside gpupool run -- sh -c "exit $wanted"
+		run inside gpupool run --name "$POD" -- sh -c "exit $wanted"
 		[ "$status" = "$wanted" ]
 	done
 	nothing_left
 }
 
 @test "a command that does not exist: one sentence, nothing left" {
-	run inside gpupool run -- /no/such/command
+	run inside gpupool run --name "$POD" -- /no/such/command
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ $output == *"/no/such/command"* ]]
@@ -39,7 +40,7 @@ setup() {
 
 @test "the caller is who called sudo, without capabilities, in the caller's directory" {
 	cd /usr/share
-	run inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run --gpus 1 -- "$PROBE" status -- open /dev/nvidia0 /dev/nvidia1
+	run inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run --name "$POD" --gpus 1 -- "$PROBE" status -- open /dev/nvidia0 /dev/nvidia1
 	echo "$output"
 	[ "$status" = 0 ]
 	grep -q '^Uid:.65534.65534' <<<"$output"
@@ -55,7 +56,7 @@ setup() {
 	local directory=$BATS_TEST_TMPDIR/private
 	mkdir -m 0700 "$directory"
 	cd "$directory"
-	run inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run -- true
+	run inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run --name "$POD" -- true
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ $output == *"cannot enter the working directory $directory"* ]]
@@ -67,7 +68,7 @@ setup() {
 	local directory code=0 owner=
 	directory=$(mktemp -d)
 	chown 65534:65534 "$directory"
-	(cd "$directory" && inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run -- sh -c 'echo mine >file') || code=$?
+	(cd "$directory" && inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run --name "$POD" -- sh -c 'echo mine >file') || code=$?
 	[ "$code" != 0 ] || owner=$(stat -c %u "$directory/file"):$(cat "$directory/file")
 	rm -rf "$directory"
 	[ "$code" = 0 ]
@@ -79,7 +80,7 @@ setup() {
 	mkdir -p "$image/tmp"
 	cp "$PROBE" "$image/probe"
 	before=$(find "$image" -printf '%p %y %m %T@\n' | sort)
-	run inside gpupool run --gpus 1 --image "$image" -- /probe mknod /tmp 0 -- nodes /
+	run inside gpupool run --name "$POD" --gpus 1 --image "$image" -- /probe mknod /tmp 0 -- nodes /
 	echo "$output"
 	[ "$status" = 0 ]
 	[ "$(find "$image" -printf '%p %y %m %T@\n' | sort)" = "$before" ]
@@ -98,24 +99,24 @@ setup() {
 # The day a slice is enforced, this case must be turned round.
 @test "30 GiB in a slice of 12 GiB succeeds, and the plan said none" {
 	[ -x "$CUDA" ] || skip "cuda_probe is not built"
-	run inside gpupool run --gpu-memory 12 -- "$CUDA" alloc $((30 << 30))
+	run inside gpupool run --name "$POD" --gpu-memory 12 -- "$CUDA" alloc $((30 << 30))
 	echo "$output"
 	[ "$status" = 0 ]
 	[[ $output == *"enforcement: none (reserved only)"* ]]
-	run inside gpupool run --dry-run --gpu-memory 12 -- true
+	run inside gpupool run --name "$POD" --dry-run --gpu-memory 12 -- true
 	[[ $output == *"enforcement: none (reserved only)"* ]]
 }
 
 @test "while a slice runs, inventory shows it with its enforcement" {
 	local fifo=$BATS_TEST_TMPDIR/fifo
 	mkfifo "$fifo"
-	inside gpupool run --gpu-memory 12 --name held -- "$PROBE" hold <"$fifo" 3>&- &
+	inside gpupool run --name "$POD" --gpu-memory 12 --name "$POD-held" -- "$PROBE" hold <"$fifo" 3>&- &
 	local job=$!
 	exec 8>"$fifo"
-	wait_for 20 inside sh -c 'gpupool inventory | grep -q default/held'
+	wait_for 20 inside sh -c 'gpupool inventory | grep -q default/$POD-held'
 	run inside gpupool inventory
 	echo "$output"
-	[[ $output == *"default/held main: 12 GiB of card"*"enforcement: none (reserved only)"* ]]
+	[[ $output == *"default/$POD-held main: 12 GiB of card"*"enforcement: none (reserved only)"* ]]
 	[ "$(inside gpupool inventory --json | jq '.grants | length')" = 1 ]
 	exec 8>&-
 	wait "$job"
@@ -123,27 +124,36 @@ setup() {
 	nothing_left
 }
 
+@test "the inventory is left for those who may not ask the driver" {
+	inside rm -f /run/gpupool/inventory.json
+	inside gpupool run --name "$POD" --gpus 1 -- true
+	[ "$(inside jq '.cards | length' /run/gpupool/inventory.json)" = 8 ]
+	[ "$(inside stat -c %a /run/gpupool/inventory.json)" = 644 ]
+	# Whoever may not write there can still look.
+	inside setpriv --reuid 65534 --regid 65534 --clear-groups "$BIN/gpupool" inventory >/dev/null
+}
+
 @test "one command at a time: --no-wait exits 5 and names the holder" {
 	local fifo=$BATS_TEST_TMPDIR/fifo
 	mkfifo "$fifo"
-	inside gpupool run --name held -- "$PROBE" hold <"$fifo" 3>&- &
+	inside gpupool run --name "$POD" --name "$POD-held" -- "$PROBE" hold <"$fifo" 3>&- &
 	local job=$!
 	exec 8>"$fifo"
 	wait_for 20 inside sh -c 'ls /run/gpupool/containers/*/pid'
-	run inside gpupool run --no-wait -- true
+	run inside gpupool run --name "$POD" --no-wait -- true
 	echo "$output"
 	[ "$status" = 5 ]
 	[[ $output == *"held by another gpupool, process"* ]]
 	exec 8>&-
 	wait "$job"
-	run inside gpupool run --no-wait -- true
+	run inside gpupool run --name "$POD" --no-wait -- true
 	[ "$status" = 0 ]
 }
 
-# start_run ARGS...: gpupool run in the background; $JOB is its own process.
+# start_run ARGS...: gpupool run --name "$POD" in the background; $JOB is its own process.
 start_run() {
 	rm -f "$BATS_TEST_TMPDIR/pid"
-	inside sh -c 'echo $$ >"$1"; shift; exec gpupool run "$@"' - "$BATS_TEST_TMPDIR/pid" "$@" <&0 \
+	inside sh -c 'echo $$ >"$1"; shift; exec gpupool run --name "$POD" "$@"' - "$BATS_TEST_TMPDIR/pid" "$@" <&0 \
 		>"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	SHELL_JOB=$!
 	wait_for 20 test -s "$BATS_TEST_TMPDIR/pid"
@@ -181,16 +191,16 @@ start_run() {
 	local fifo=$BATS_TEST_TMPDIR/fifo child
 	mkfifo "$fifo"
 	exec 8<>"$fifo"
-	start_run --gpus 8 --name orphan -- "$PROBE" hold <"$fifo"
+	start_run --gpus 8 --name "$POD-orphan" -- "$PROBE" hold <"$fifo"
 	wait_for 20 grep -q holding "$BATS_TEST_TMPDIR/out"
 	kill -9 "$JOB"
 	wait_for 5 inside sh -c 'gpupool inventory | grep -q "its gpupool is gone"'
-	run inside gpupool run --gpus 1 -- true
+	run inside gpupool run --name "$POD" --gpus 1 -- true
 	echo "$output"
 	[ "$status" = 5 ]
 	[[ $output == *"not enough free cards"* ]]
-	inside sh -c 'kill -9 $(cat /run/gpupool/containers/*orphan*/pid)'
+	inside sh -c 'kill -9 $(cat /run/gpupool/containers/*-orphan-*/pid)'
 	exec 8>&-
-	wait_for 10 inside gpupool run --gpus 8 -- true
+	wait_for 10 inside gpupool run --name "$POD" --gpus 8 -- true
 	nothing_left
 }
