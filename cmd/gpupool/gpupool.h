@@ -92,7 +92,7 @@ const char *reality(const struct inventory *inventory);
 
 /* What a caller wants to see of pods_run(); the zero value sees nothing. */
 struct pods_view {
-	bool inherit; /* the caller's environment and directory */
+	bool inherit; /* the caller's environment, not a Pod's clean one */
 	bool plans;   /* print grants and plans on standard output also when containers are made */
 	/* Called once all containers are made and none has started; < 0 stops. */
 	int (*look)(struct local_session *session, void *data, struct error *error);

@@ -131,7 +131,7 @@ static int bundle_working_directory(const struct local_session *session, struct 
 	const char *wanted = job->container->working_directory;
 	autofree char *current = NULL;
 
-	if (!wanted && session->options.inherit && !job->image) {
+	if (!wanted && !job->image) {
 		current = getcwd(NULL, 0);
 		wanted = current;
 	}

@@ -52,6 +52,25 @@ setup() {
 	grep -q '^/dev/nvidia1 ENOENT' <<<"$output"
 }
 
+@test "apply: a Pod without workingDir starts in the caller's directory, with one where it says" {
+	local manifest=$BATS_TEST_TMPDIR/pod.yaml
+	cat >"$manifest" <<-EOF
+		apiVersion: v1
+		kind: Pod
+		metadata: {name: "$POD"}
+		spec:
+		  containers:
+		  - {name: here, image: any, command: [pwd]}
+		  - {name: there, image: any, command: [pwd], workingDir: /usr/lib}
+	EOF
+	cd /usr/share
+	run inside gpupool apply -f "$manifest"
+	echo "$output"
+	[ "$status" = 0 ]
+	grep -q '/here\] /usr/share$' <<<"$output"
+	grep -q '/there\] /usr/lib$' <<<"$output"
+}
+
 @test "a directory that the caller cannot enter is refused before anything is made" {
 	local directory=$BATS_TEST_TMPDIR/private
 	mkdir -m 0700 "$directory"
