@@ -62,7 +62,7 @@ static void demo_indent(const char *text, const char *prefix)
 	while (*text) {
 		size_t span = strcspn(text, "\n");
 
-		printf("%s%.*s\n", prefix, (int)span, text);
+		print_text(stdout, "%s%.*s\n", prefix, (int)span, text);
 		text += span + (text[span] == '\n');
 	}
 }
@@ -71,8 +71,8 @@ static void demo_fact(struct demo *demo, bool right, const char *name, const cha
 {
 	demo->facts++;
 	demo->wrong += !right;
-	printf("    %-9s  %-22s %s%s\n", demo->label, name, value,
-	       right ? "" : "   <-- NOT AS GRANTED");
+	print_text(stdout, "    %-9s  %-22s %s%s\n", demo->label, name, value,
+		   right ? "" : "   <-- NOT AS GRANTED");
 }
 
 /* Whether TEXT says the major and minor of a card, "195:3" at a word's place AFTER bytes in. */
@@ -280,9 +280,9 @@ static int demo_cards(struct demo *demo)
 	if (device_probe(&device, &inventory, &reason, &error) < 0)
 		return fail(EXIT_FAILED, &error);
 	demo->label = reality(&inventory);
-	printf("driver root %s, driver %s, kernel module %s, CUDA %u.%u: %s\n\n",
-	       inventory.driver_root, inventory.driver_version, inventory.module_version,
-	       inventory.cuda_major, inventory.cuda_minor, demo->label);
+	print_text(stdout, "driver root %s, driver %s, kernel module %s, CUDA %u.%u: %s\n\n",
+		   inventory.driver_root, inventory.driver_version, inventory.module_version,
+		   inventory.cuda_major, inventory.cuda_minor, demo->label);
 	if (inventory.problem[0]) {
 		print_reason(&reason, stdout);
 		return EXIT_RIGHTS;

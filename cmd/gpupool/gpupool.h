@@ -62,6 +62,8 @@ struct common_options {
 /* "gpupool: MESSAGE" on standard error; returns CODE. */
 int fail(enum exit_code code, const struct error *error);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Lines that may hold names of strangers: what a terminal would obey becomes '?'. */
+void print_text(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Standard output could not be written (a full disk): said once, EXIT_FAILED. */
 int finish_output(int code);
 

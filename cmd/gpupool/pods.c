@@ -8,7 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PLAN_TEXT_MAX (1u << 22)
+#define PLAN_TEXT_MAX  (1u << 22)
+#define CONTAINERS_MAX 256 /* at once: each has a process, pipes and mounts */
 
 void session_options(const struct common_options *common, struct local_options *ret)
 {
@@ -37,7 +38,7 @@ int pods_from_stream(const struct yaml_stream *stream, struct pod **ret, size_t 
 		     struct reason *ret_reason, struct error *error)
 {
 	struct pod *pods = NULL;
-	size_t count = 0, capacity = 0;
+	size_t count = 0, capacity = 0, containers = 0;
 	int r = 0;
 
 	if (!stream->count)
@@ -50,8 +51,16 @@ int pods_from_stream(const struct yaml_stream *stream, struct pod **ret, size_t 
 			break;
 		}
 		r = pod_from_json(stream->documents[i], stream->name, pod, ret_reason, error);
-		if (r < 0)
+		if (r < 0) {
 			count--;
+			break;
+		}
+		containers += pod->container_count;
+		if (containers > CONTAINERS_MAX)
+			r = error_set(error, E2BIG,
+				      "%s:%u: more than %d containers, the most that run at once; "
+				      "split the file",
+				      stream->name, stream->lines[i], CONTAINERS_MAX);
 	}
 	if (r < 0) {
 		pods_free(pods, count);
@@ -96,7 +105,7 @@ static void print_plans(const struct local_session *session)
 
 		print_grant(session, &session->jobs[i], stdout);
 		edit_plan_print(&session->jobs[i].plan, &plan);
-		fputs(plan.data, stdout);
+		print_text(stdout, "%s", plan.data);
 	}
 }
 

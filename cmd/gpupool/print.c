@@ -7,6 +7,7 @@
 
 #define SENTENCE_MAX  4096
 #define TABLE_MAX     (1u << 20)
+#define TEXT_MAX      (1u << 23)
 #define JSON_TEXT_MAX (1u << 26)
 
 int fail(enum exit_code code, const struct error *error)
@@ -17,13 +18,30 @@ int fail(enum exit_code code, const struct error *error)
 
 void say(const char *format, ...)
 {
+	autostrbuf text = STRBUF_INIT(TEXT_MAX);
 	va_list arguments;
 
-	fputs("gpupool: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	strbuf_vaddf(&text, format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+	text_make_visible(text.data, false);
+	fprintf(stderr, "gpupool: %s\n", strbuf_failed(&text) < 0 ? "out of memory" : text.data);
+}
+
+void print_text(FILE *out, const char *format, ...)
+{
+	autostrbuf text = STRBUF_INIT(TEXT_MAX);
+	va_list arguments;
+
+	va_start(arguments, format);
+	strbuf_vaddf(&text, format, arguments);
+	va_end(arguments);
+	if (strbuf_failed(&text) < 0) {
+		say("out of memory");
+		return;
+	}
+	text_make_visible(text.data, true);
+	fputs(text.data, out);
 }
 
 int finish_output(int code)
@@ -35,19 +53,30 @@ int finish_output(int code)
 	return code == EXIT_DONE ? EXIT_FAILED : code;
 }
 
+/* A line of its own each: a name with a line feed must not look like a second one. */
+static void print_reason_line(FILE *out, const char *title, const char *text)
+{
+	autofree char *copy = strdup(text);
+
+	if (copy)
+		text_make_visible(copy, false);
+	print_text(out, "  %-12s%s\n", title, copy ? copy : "out of memory");
+}
+
 void print_reason(const struct reason *reason, FILE *out)
 {
 	autostrbuf sentence = STRBUF_INIT(SENTENCE_MAX);
 
 	if (reason_sentence(reason, &sentence) < 0)
 		strbuf_adds(&sentence, reason_class(reason->code));
-	fprintf(out, "refused: %s\n", reason_class(reason->code));
-	fprintf(out, "  reason:     %s (%s)\n", reason_name(reason->code),
-		reason_link_to_string(reason_link_of(reason->code)));
-	fprintf(out, "  gpupool:    %s\n", sentence.data);
-	fprintf(out, "  kubernetes: %s\n",
-		reason->kubernetes[0] ? reason->kubernetes
-				      : "(no sentence: it counts a node's devices, not cards)");
+	print_text(out, "refused: %s\n", reason_class(reason->code));
+	print_text(out, "  reason:     %s (%s)\n", reason_name(reason->code),
+		   reason_link_to_string(reason_link_of(reason->code)));
+	print_reason_line(out, "gpupool:", sentence.data);
+	print_reason_line(out, "kubernetes:",
+			  reason->kubernetes[0]
+				  ? reason->kubernetes
+				  : "(no sentence: it counts a node's devices, not cards)");
 }
 
 int print_json(struct json_object *object)
@@ -208,11 +237,11 @@ static void print_holder(const struct inventory *inventory, const struct local_h
 		autostrbuf card = STRBUF_INIT(SENTENCE_MAX);
 
 		describe_grant_card(inventory, &holder->grant.cards[i], &card);
-		fprintf(out, "  %s/%s %s: %u GiB of %s, enforcement: %s, process %d%s\n",
-			holder->grant.namespace, holder->grant.pod, holder->grant.container,
-			holder->grant.cards[i].units, card.data,
-			enforcement_to_string(holder->grant.enforcement), holder->pid,
-			holder->orphaned ? ", its gpupool is gone" : "");
+		print_text(out, "  %s/%s %s: %u GiB of %s, enforcement: %s, process %d%s\n",
+			   holder->grant.namespace, holder->grant.pod, holder->grant.container,
+			   holder->grant.cards[i].units, card.data,
+			   enforcement_to_string(holder->grant.enforcement), holder->pid,
+			   holder->orphaned ? ", its gpupool is gone" : "");
 	}
 }
 
@@ -239,11 +268,11 @@ void print_grant(const struct local_session *session, const struct local_job *jo
 			strbuf_addf(&cards, "%lu MiB of ", (unsigned long)card->memory_mib);
 		describe_grant_card(&session->inventory, card, &cards);
 	}
-	fprintf(out, "container %s of Pod %s/%s asks for %s", job->container->name,
-		job->pod->namespace, job->pod->name, asked.data);
+	print_text(out, "container %s of Pod %s/%s asks for %s", job->container->name,
+		   job->pod->namespace, job->pod->name, asked.data);
 	if (!job->grant.card_count)
 		fputs(" and sees no card\n", out);
 	else
-		fprintf(out, " and gets %s; enforcement: %s\n", cards.data,
-			enforcement_to_string(job->grant.enforcement));
+		print_text(out, " and gets %s; enforcement: %s\n", cards.data,
+			   enforcement_to_string(job->grant.enforcement));
 }

@@ -18,4 +18,5 @@
 #include "base/strbuf.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "base/visible.h"
 #include "base/yaml.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "base/visible.h"
 
 #define GAP 2
 
@@ -21,9 +22,7 @@ static void columns_take(struct columns *columns, char *cell)
 		columns->failed = ENOMEM;
 		return;
 	}
-	for (char *at = cell; *at; at++)
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			*at = '?';
+	text_make_visible(cell, false);
 	*slot = cell;
 }
 

@@ -5,17 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parse.h"
+#include "base/visible.h"
+
 /*
  * A message may quote a stranger's file, and terminals obey control characters: they become '?'. One
  * that did not fit is marked, so that nobody takes half a sentence for a whole one.
  */
 static void message_finish(char *message, int length)
 {
-	if (length >= ERROR_MESSAGE_MAX)
-		memcpy(message + ERROR_MESSAGE_MAX - 4, "...", 4);
-	for (; *message; message++)
-		if ((unsigned char)*message < 0x20 || *message == 0x7f)
-			*message = '?';
+	if (length >= ERROR_MESSAGE_MAX) {
+		/* Whole characters: a part of one would be shown as a '?' that was never there. */
+		size_t end = ERROR_MESSAGE_MAX - 4;
+		uint64_t whole = parse_utf8_prefix(message, end);
+
+		memcpy(message + (end - whole < 4 ? whole : end), "...", 4);
+	}
+	text_make_visible(message, false);
 }
 
 int error_set(struct error *error, int number, const char *format, ...)

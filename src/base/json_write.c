@@ -29,6 +29,13 @@ static void write_break(struct json_writer *writer)
 		strbuf_adds(writer->text, "  ");
 }
 
+/* U+0080 to U+009f: legal as they are, and commands to many terminals. */
+static bool is_second_control(const char *text, size_t length)
+{
+	return length >= 2 && (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] >= 0x80 &&
+	       (unsigned char)text[1] <= 0x9f;
+}
+
 static void write_string(struct strbuf *text, const char *string, size_t length)
 {
 	static const char plain[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
@@ -40,8 +47,10 @@ static void write_string(struct strbuf *text, const char *string, size_t length)
 
 		if (found)
 			strbuf_addf(text, "\\%c", names[found - plain]);
-		else if (byte < 0x20)
+		else if (byte < 0x20 || byte == 0x7f)
 			strbuf_addf(text, "\\u%04x", byte);
+		else if (is_second_control(string + i, length - i))
+			strbuf_addf(text, "\\u%04x", (unsigned char)string[++i]);
 		else
 			strbuf_addc(text, string[i]);
 	}

@@ -3,7 +3,7 @@
  * A YAML stream to JSON trees, one per document (empty documents are skipped). A scalar means what
  * it means to kubectl (yaml_scalar.c); quoted scalars stay strings. Merge keys (<<) work as in
  * kubectl: members take effect in the order of the file, so a key after a merge replaces what was
- * merged. Bounded: 16 MiB of text, depth 64, 1,000,000 nodes and 64 MiB of scalars after the
+ * merged. Bounded: 16 MiB of text, depth 64, 200,000 nodes and 64 MiB of scalars after the
  * expansion of aliases (a "billion laughs" file is one clear error). Duplicate keys, tags that we
  * do not know and keys that are no scalars are errors. Each error starts with NAME:LINE.
  */

@@ -41,6 +41,11 @@ TEST(error_message_commands_no_terminal)
 	assert_string_equal(error.message, "key '?[2Ja?b?\xc3\xa9'");
 	error_wrap(&error, "file '%s'", "\r");
 	assert_string_equal(error.message, "file '?': key '?[2Ja?b?\xc3\xa9'");
+	error_set(&error, EINVAL, "%s",
+		  "a\xc2\x9b"
+		  "b\xe2\x80\xae"
+		  "c\xff");
+	assert_string_equal(error.message, "a?b?c?");
 	error_set_errno(&error, ENOENT, "\t");
 	assert_string_equal(error.message, "?: No such file or directory");
 }

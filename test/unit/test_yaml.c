@@ -289,14 +289,14 @@ static const struct {
 	int number;
 	const char *message;
 } hostile[] = {
-	{ "bomb", bomb, E2BIG, "t:6: more than 1000000 values or 64 MiB of text once aliases" },
-	{ "merge bomb", merge_bomb, E2BIG, "t:101: more than 1000000 values or 64 MiB of text" },
-	{ "wide bomb", wide_bomb, E2BIG, "t:2: more than 1000000 values or 64 MiB of text" },
+	{ "bomb", bomb, E2BIG, "t:6: more than 200000 values or 64 MiB of text once aliases" },
+	{ "merge bomb", merge_bomb, E2BIG, "t:21: more than 200000 values or 64 MiB of text" },
+	{ "wide bomb", wide_bomb, E2BIG, "t:2: more than 200000 values or 64 MiB of text" },
 	{ "deep bomb", deep_bomb, E2BIG, "t:64: nested deeper than 64 levels; make it flatter" },
 	{ "deep flow", deep_flow, E2BIG, "t:1: nested deeper than 64 levels; make it flatter" },
 	{ "deep block", deep_block, E2BIG, "t:1: nested deeper than 64 levels; make it flatter" },
-	{ "nodes", many_nodes, E2BIG, "t:1000000: more than 1000000 values" },
-	{ "documents", many_documents, E2BIG, "t:10000" },
+	{ "nodes", many_nodes, E2BIG, "t:200000: more than 200000 values" },
+	{ "documents", many_documents, E2BIG, "t:20000" },
 	{ "tags", many_tags, E2BIG, "t: more than 100 %TAG lines; " },
 	{ "too long", too_long, EFBIG,
 	  "t: 16777234 bytes are more than the 16777216 that are read" },
