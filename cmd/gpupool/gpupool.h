@@ -68,10 +68,8 @@ void print_text(FILE *out, const char *format, ...) __attribute__((format(printf
 int finish_output(int code);
 
 void print_reason(const struct reason *reason, FILE *out);
-void print_columns(struct columns *columns, FILE *out);
-int print_json(struct json_object *object);
-/* The exit code for a refusal: REFUSED, WAITING or, for the driver's absence, RIGHTS. */
-enum exit_code reason_exit(int result, const struct reason *reason);
+/* The same for a Pod that was refused while it was read: ERROR is the sentence with file and line. */
+void print_reason_at(const struct reason *reason, const struct error *error, FILE *out);
 /* kube-scheduler's own sentence beside ours, where it would have one. */
 void reason_add_kubernetes(struct reason *reason, const struct request *request,
 			   const struct inventory *inventory, int result);
@@ -87,8 +85,10 @@ void print_holders(const struct inventory *inventory, const struct local_holders
 /* "card 0 NVIDIA A100-SXM4-80GB GPU-..." of a card of a grant. */
 void describe_grant_card(const struct inventory *inventory, const struct grant_card *card,
 			 struct strbuf *out);
-/* One line: asked, granted, enforcement. */
+/* Asked, granted a line a card, enforcement. */
 void print_grant(const struct local_session *session, const struct local_job *job, FILE *out);
+/* The same for `run`, where what was asked stands on the command line. */
+void say_grant(const struct local_session *session, const struct local_job *job);
 /* "real" or "simulated": whether the running kernel itself vouches for the driver. */
 const char *reality(const struct inventory *inventory);
 

@@ -228,8 +228,12 @@ static int session_run(struct local_session *session, const struct common_option
 	struct error error = ERROR_INIT;
 	int r = 0;
 
-	for (size_t i = 0; !view->plans && i < session->job_count; i++)
-		print_grant(session, &session->jobs[i], stderr);
+	for (size_t i = 0; !view->plans && i < session->job_count; i++) {
+		if (view->inherit)
+			say_grant(session, &session->jobs[i]);
+		else
+			print_grant(session, &session->jobs[i], stderr);
+	}
 	fflush(stdout);
 	if (session->job_count > 1 || common->json)
 		r = jobs_prefix(session, common, &prefixes, &error);
@@ -304,7 +308,8 @@ int pods_run(const struct common_options *common, const struct pod *pods, size_t
 
 	session_options(common, &options);
 	options.inherit = view->inherit;
-	/* Without the right to make containers the plan can still be shown, and what is missing. */
+	/* Without the right to make containers: whether the Pods fit, the plan where the caller
+	 * wants to see it, and what is missing. */
 	if (!options.dry_run && runtime_check_rights(&rights) < 0)
 		options.dry_run = true;
 	int r = local_session_open(&options, say_waiting, &session, &reason, &error);
@@ -314,10 +319,12 @@ int pods_run(const struct common_options *common, const struct pod *pods, size_t
 		return fail(r == -EBUSY ? EXIT_WAITING : EXIT_FAILED, &error);
 	}
 	int code = session_prepare(&session, common, pods, count);
-	if (code == EXIT_DONE)
+	if (code == EXIT_DONE && (!rights.number || view->plans))
 		code = session_show_and_run(&session, common, view, options.dry_run);
 	local_session_close(&session);
-	if (rights.number && code == EXIT_DONE)
-		return fail(EXIT_RIGHTS, &rights);
-	return code;
+	if (!rights.number || code != EXIT_DONE)
+		return code;
+	if (!view->plans)
+		error_wrap(&rights, "nothing was run (--dry-run shows the plan)");
+	return fail(EXIT_RIGHTS, &rights);
 }

@@ -63,20 +63,41 @@ static void print_reason_line(FILE *out, const char *title, const char *text)
 	print_text(out, "  %-12s%s\n", title, copy ? copy : "out of memory");
 }
 
+/*
+ * What Kubernetes says of the same Pod. Where it would let pass what is refused here, that is said
+ * too; a broken machine and a request that is no request are no questions for its scheduler.
+ */
+static void print_kubernetes(const struct reason *reason, FILE *out)
+{
+	if (reason->kubernetes[0])
+		print_reason_line(out, "kubernetes:", reason->kubernetes);
+	else if (reason_link_of(reason->code) == REASON_LINK_SCHEDULER &&
+		 reason->code != REASON_BAD_REQUEST)
+		print_reason_line(
+			out, "kubernetes:", "(no sentence: it counts a node's devices, not cards)");
+}
+
+static void print_refusal(const struct reason *reason, const char *sentence, FILE *out)
+{
+	print_text(out, "refused: %s\n", reason_class(reason->code));
+	print_text(out, "  reason:     %s (%s)\n", reason_name(reason->code),
+		   reason_link_to_string(reason_link_of(reason->code)));
+	print_reason_line(out, "gpupool:", sentence);
+	print_kubernetes(reason, out);
+}
+
 void print_reason(const struct reason *reason, FILE *out)
 {
 	autostrbuf sentence = STRBUF_INIT(SENTENCE_MAX);
 
 	if (reason_sentence(reason, &sentence) < 0)
 		strbuf_adds(&sentence, reason_class(reason->code));
-	print_text(out, "refused: %s\n", reason_class(reason->code));
-	print_text(out, "  reason:     %s (%s)\n", reason_name(reason->code),
-		   reason_link_to_string(reason_link_of(reason->code)));
-	print_reason_line(out, "gpupool:", sentence.data);
-	print_reason_line(out, "kubernetes:",
-			  reason->kubernetes[0]
-				  ? reason->kubernetes
-				  : "(no sentence: it counts a node's devices, not cards)");
+	print_refusal(reason, sentence.data, out);
+}
+
+void print_reason_at(const struct reason *reason, const struct error *error, FILE *out)
+{
+	print_refusal(reason, error->message, out);
 }
 
 int print_json(struct json_object *object)
@@ -196,20 +217,24 @@ static void print_card(const struct inventory *inventory, const struct card *car
 	columns_add(columns, card->model);
 	columns_add(columns, card->uuid);
 	columns_add(columns, card->bus_id);
-	columns_addf(columns, "%u GiB", card_units(card));
-	columns_addf(columns, "%u", holders_units(holders, card->uuid));
+	/* A card that is lost tells nothing of itself, and 0 GiB would be a claim. */
+	if (card->memory_bytes)
+		columns_addf(columns, "%u GiB", card_units(card));
+	else
+		columns_add(columns, "-");
+	columns_addf(columns, "%u GiB", holders_units(holders, card->uuid));
 	columns_addf(columns, "%lu MiB", (unsigned long)card_foreign_mib(card));
 	columns_add(columns, card_mode_to_string(card->mode));
 	columns_add(columns, numa.data);
-	columns_add(columns, health.data);
 	columns_add(columns, reality(inventory));
+	columns_add(columns, health.data); /* last: a cause may be long */
 }
 
 void print_cards(const struct inventory *inventory, const struct local_holders *holders, FILE *out)
 {
 	static const char *const titles[] = { "CARD",   "MODEL",   "UUID",    "BUS",
 					      "MEMORY", "GRANTED", "FOREIGN", "MODE",
-					      "NUMA",   "HEALTH",  "DRIVER" };
+					      "NUMA",   "DRIVER",  "HEALTH" };
 	autocolumns columns = COLUMNS_INIT(ARRAY_SIZE(titles));
 
 	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
@@ -255,24 +280,44 @@ void print_holders(const struct inventory *inventory, const struct local_holders
 		print_holder(inventory, &holders->items[i], out);
 }
 
+static void describe_granted(const struct local_session *session, const struct local_job *job,
+			     size_t index, struct strbuf *out)
+{
+	const struct grant_card *card = &job->grant.cards[index];
+
+	if (job->grant.kind == REQUEST_SLICE)
+		strbuf_addf(out, "%lu MiB of ", (unsigned long)card->memory_mib);
+	describe_grant_card(&session->inventory, card, out);
+}
+
 void print_grant(const struct local_session *session, const struct local_job *job, FILE *out)
 {
-	autostrbuf asked = STRBUF_INIT(SENTENCE_MAX), cards = STRBUF_INIT(65536);
+	autostrbuf asked = STRBUF_INIT(SENTENCE_MAX);
 
 	request_describe(&job->container->request, &asked);
+	print_text(out, "container %s of Pod %s/%s asks for %s%s\n", job->container->name,
+		   job->pod->namespace, job->pod->name, asked.data,
+		   job->grant.card_count ? "" : " and sees no card");
 	for (size_t i = 0; i < job->grant.card_count; i++) {
-		const struct grant_card *card = &job->grant.cards[i];
+		autostrbuf card = STRBUF_INIT(SENTENCE_MAX);
 
-		strbuf_adds(&cards, i ? ", " : "");
-		if (job->grant.kind == REQUEST_SLICE)
-			strbuf_addf(&cards, "%lu MiB of ", (unsigned long)card->memory_mib);
-		describe_grant_card(&session->inventory, card, &cards);
+		describe_granted(session, job, i, &card);
+		print_text(out, "  gets %s\n", card.data);
 	}
-	print_text(out, "container %s of Pod %s/%s asks for %s", job->container->name,
-		   job->pod->namespace, job->pod->name, asked.data);
-	if (!job->grant.card_count)
-		fputs(" and sees no card\n", out);
-	else
-		print_text(out, " and gets %s; enforcement: %s\n", cards.data,
+	if (job->grant.card_count)
+		print_text(out, "  enforcement: %s\n",
 			   enforcement_to_string(job->grant.enforcement));
+}
+
+void say_grant(const struct local_session *session, const struct local_job *job)
+{
+	for (size_t i = 0; i < job->grant.card_count; i++) {
+		autostrbuf card = STRBUF_INIT(SENTENCE_MAX);
+
+		describe_granted(session, job, i, &card);
+		say("%s; enforcement: %s", card.data,
+		    enforcement_to_string(job->grant.enforcement));
+	}
+	if (!job->grant.card_count)
+		say("no card was asked for; --gpus 1 asks for one");
 }

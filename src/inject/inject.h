@@ -94,7 +94,8 @@ struct injection {
  */
 int edit_plan_build(const struct injection *injection, struct edit_plan *ret,
 		    struct reason *ret_reason, struct error *error);
-/* One line an edit with its reason, for --dry-run. */
+/* For --dry-run: what has the same reason stands below it, a mounted file with all its names. JSON
+ * has one entry an edit. */
 int edit_plan_print(const struct edit_plan *plan, struct strbuf *out);
 int edit_plan_to_json(const struct edit_plan *plan, struct json_object **ret, struct error *error);
 /* Applies to an OCI config.json tree that passed oci_spec_check(); nothing else of the tree

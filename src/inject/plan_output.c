@@ -13,43 +13,140 @@ static const char *const edit_kind_table[EDIT_KIND_MAX] = {
 	[EDIT_MASK] = "mask",
 };
 
-/* The reason stands before the detail, which may be long. */
-static void print_edit(const struct edit *edit, struct columns *columns)
+/* Where the last component of PATH begins. */
+static size_t directory_length(const char *path)
 {
-	columns_add(columns, edit_kind_table[edit->kind]);
-	columns_add(columns, edit->name);
-	columns_add(columns, edit->reason);
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static bool same_directory(const char *a, const char *b)
+{
+	size_t length = directory_length(a);
+
+	return length == directory_length(b) && memcmp(a, b, length) == 0;
+}
+
+/* Edits that stand below one heading: of mounts also both directories are the same. */
+static bool edit_belongs(const struct edit *edit, const struct edit *first)
+{
+	if (edit->kind != first->kind || edit->only_if_unset != first->only_if_unset ||
+	    strcmp(edit->reason, first->reason) != 0)
+		return false;
+	return edit->kind != EDIT_MOUNT || (strcmp(edit->options, first->options) == 0 &&
+					    same_directory(edit->name, first->name) &&
+					    same_directory(edit->source, first->source));
+}
+
+static bool edit_same_source(const struct edit *edit, const struct edit *first)
+{
+	return edit_belongs(edit, first) && strcmp(edit->source, first->source) == 0;
+}
+
+/* Whether no edit before INDEX belongs with it. */
+static bool edit_is_first(const struct edit_plan *plan, size_t index,
+			  bool (*together)(const struct edit *, const struct edit *))
+{
+	for (size_t i = 0; i < index; i++)
+		if (together(&plan->edits[index], &plan->edits[i]))
+			return false;
+	return true;
+}
+
+/* "libcuda.so.535.183.01 as libcuda.so.1, libcuda.so": a file with all its names. */
+static void print_mount(const struct edit_plan *plan, size_t index, struct strbuf *out)
+{
+	const struct edit *first = &plan->edits[index];
+	const char *source = first->source + directory_length(first->source) + 1;
+	autostrbuf names = STRBUF_INIT(out->maximum);
+
+	if (!edit_is_first(plan, index, edit_same_source))
+		return;
+	for (size_t i = index; i < plan->count; i++) {
+		const char *path = plan->edits[i].name;
+
+		if (edit_same_source(&plan->edits[i], first))
+			strbuf_addf(&names, "%s%s", names.length ? ", " : "",
+				    path + directory_length(path) + 1);
+	}
+	if (strbuf_failed(&names) < 0)
+		out->failed = names.failed;
+	else if (strcmp(names.data, source) == 0)
+		strbuf_addf(out, "    %s", source);
+	else
+		strbuf_addf(out, "    %s as %s", source, names.data);
+}
+
+static void print_edit(const struct edit_plan *plan, size_t index, struct strbuf *out)
+{
+	const struct edit *edit = &plan->edits[index];
+
 	switch (edit->kind) {
 	case EDIT_ENV:
-		columns_addf(columns, "= %s%s", edit->source,
-			     edit->only_if_unset ? " (an image's own value stays)" : "");
+		strbuf_addf(out, "  %s=%s", edit->name, edit->source);
 		break;
 	case EDIT_DEVICE:
-		columns_addf(columns, "c %u:%u %s, mode %04o, owner %u:%u", edit->major,
-			     edit->minor, edit->options, edit->mode, edit->uid, edit->gid);
+		strbuf_addf(out, "  %s  c %u:%u %s, mode %04o, owner %u:%u", edit->name,
+			    edit->major, edit->minor, edit->options, edit->mode, edit->uid,
+			    edit->gid);
 		break;
 	case EDIT_MOUNT:
-		columns_addf(columns, "<- %s (%s)", edit->source,
-			     strncmp(edit->options, "ro,", 3) == 0 ? "read-only" : "read-write");
+		print_mount(plan, index, out);
 		break;
 	case EDIT_MASK:
-		columns_add(columns, "hidden");
+		strbuf_addf(out, "  %s", edit->name);
 		break;
 	case EDIT_KIND_MAX:
 		break;
 	}
 }
 
+static void print_directories(const struct edit *edit, struct strbuf *out)
+{
+	if (edit->kind == EDIT_MOUNT)
+		strbuf_addf(out, "  from %.*s/ to %.*s/, %s", (int)directory_length(edit->source),
+			    edit->source, (int)directory_length(edit->name), edit->name,
+			    strncmp(edit->options, "ro,", 3) == 0 ? "read-only" : "read-write");
+}
+
+/* Ends the line that begins at START. A value with a line feed must not look like a second one. */
+static void end_line(struct strbuf *out, size_t start)
+{
+	if (strbuf_failed(out) < 0 || out->length == start)
+		return;
+	text_make_visible(out->data + start, false);
+	strbuf_addc(out, '\n');
+}
+
+static void print_group(const struct edit_plan *plan, size_t index, struct strbuf *out)
+{
+	const struct edit *first = &plan->edits[index];
+	size_t start = out->length;
+
+	strbuf_addf(out, "%s: %s%s", edit_kind_table[first->kind], first->reason,
+		    first->only_if_unset ? " (an image's own value stays)" : "");
+	end_line(out, start);
+	start = out->length;
+	print_directories(first, out);
+	end_line(out, start);
+	for (size_t i = index; i < plan->count; i++) {
+		if (!edit_belongs(&plan->edits[i], first))
+			continue;
+		start = out->length;
+		print_edit(plan, i, out);
+		end_line(out, start);
+	}
+}
+
 int edit_plan_print(const struct edit_plan *plan, struct strbuf *out)
 {
-	autocolumns columns = COLUMNS_INIT(4);
-
 	for (size_t i = 0; i < plan->count; i++)
-		print_edit(&plan->edits[i], &columns);
-	int r = columns_print(&columns, out, NULL);
+		if (edit_is_first(plan, i, edit_belongs))
+			print_group(plan, i, out);
 	for (size_t i = 0; i < plan->notes.count; i++)
 		strbuf_addf(out, "note: %s\n", plan->notes.items[i]);
-	return r < 0 ? r : strbuf_failed(out);
+	return strbuf_failed(out);
 }
 
 static int device_to_json(const struct edit *edit, struct json_object *object)

@@ -78,7 +78,7 @@ demo_on() { # PROFILE
 	run inside setpriv --reuid 65534 --regid 65534 --clear-groups "$BIN/gpupool" demo
 	echo "$output"
 	[ "$status" = 3 ]
-	grep -q '^device .*/dev/nvidia0' <<<"$output"
+	grep -q '^  /dev/nvidia0 ' <<<"$output"
 	grep -q 'containers need root' <<<"$output"
 }
 

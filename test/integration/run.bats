@@ -223,3 +223,21 @@ start_run() {
 	wait_for 10 inside gpupool run --name "$POD" --gpus 8 -- true
 	nothing_left
 }
+
+@test "without root: run says what is missing, shows no plan, and refuses first what fits nowhere" {
+	run inside setpriv --reuid 65534 --regid 65534 --clear-groups "$BIN/gpupool" run --gpus 1 -- true
+	echo "$output"
+	[ "$status" = 3 ]
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == *"--dry-run shows the plan"*"run this with sudo"* ]]
+	run inside setpriv --reuid 65534 --regid 65534 --clear-groups "$BIN/gpupool" run --gpus 99 -- true
+	[ "$status" = 4 ]
+}
+
+@test "a refused file: the sentence begins with its name and line" {
+	sed 's/gpu: 1/gpu: "one"/' "$ROOT/docs/examples/one-card.yaml" >"$BATS_TEST_TMPDIR/pod.yaml"
+	run inside gpupool apply -f "$BATS_TEST_TMPDIR/pod.yaml"
+	echo "$output"
+	[ "$status" = 4 ]
+	[[ $output == *"gpupool:    $BATS_TEST_TMPDIR/pod.yaml:13: container nvidia-smi of Pod default/one-card: "* ]]
+}

@@ -28,6 +28,34 @@ static void check_golden(const struct edit_plan *plan, const char *name)
 	}
 }
 
+/* Mounts of one reason and one pair of directories stand together, wherever they are in the plan. */
+TEST(plan_text_groups_and_keeps_lines)
+{
+	static char x[] = "/a/x", z[] = "/a/z", ro[] = "ro,bind", rw[] = "rw,bind", a[] = "A",
+		    value[] = "1\nmask: nothing", why[] = "why", library[] = "library",
+		    bx[] = "/b/x", by[] = "/b/y", bz[] = "/b/z", cx[] = "/c/x";
+	struct edit edits[] = {
+		{ .kind = EDIT_MOUNT, .name = bx, .source = x, .options = ro, .reason = library },
+		{ .kind = EDIT_ENV, .name = a, .source = value, .reason = why },
+		{ .kind = EDIT_MOUNT, .name = by, .source = x, .options = ro, .reason = library },
+		{ .kind = EDIT_MOUNT, .name = cx, .source = x, .options = rw, .reason = library },
+		{ .kind = EDIT_MOUNT, .name = bz, .source = z, .options = ro, .reason = library },
+	};
+	const struct edit_plan plan = { .edits = edits, .count = ARRAY_SIZE(edits) };
+	autostrbuf text = STRBUF_INIT(4096);
+
+	assert_int_equal(edit_plan_print(&plan, &text), 0);
+	assert_string_equal(text.data, "mount: library\n"
+				       "  from /a/ to /b/, read-only\n"
+				       "    x as x, y\n"
+				       "    z\n"
+				       "env: why\n"
+				       "  A=1?mask: nothing\n"
+				       "mount: library\n"
+				       "  from /a/ to /c/, read-write\n"
+				       "    x\n");
+}
+
 TEST(capability_words)
 {
 	static const struct {
