@@ -27,6 +27,7 @@ struct driver_file {
 	struct string_list names; /* library: below the library directory ("libcuda.so.1",
 				   * "vdpau/libvdpau_nvidia.so.1"); binary: "nvidia-smi"; else
 				   * the absolute path in the container */
+	bool directory;           /* the source is one */
 };
 
 struct driver_node {

@@ -161,9 +161,12 @@ static int add_socket(struct search *search, const struct socket_row *row)
 				return r;
 			continue;
 		}
-		return search_add(search, DRIVER_SOCKET, row->capabilities, &source, row->target)
-			       ? 1
-			       : -ENOMEM;
+		struct driver_file *file =
+			search_add(search, DRIVER_SOCKET, row->capabilities, &source, row->target);
+		if (!file)
+			return -ENOMEM;
+		file->directory = row->directory;
+		return 1;
 	}
 	return 0;
 }

@@ -36,6 +36,13 @@ void guard_release(struct guard *guard);
 /* 1 when PATH lies at or below a volume, whose place is then in *ret, or when nothing can be made
  * at PATH, which is then in *ret; 0 when not; -ENOMEM. */
 int guard_covers(const struct guard *guard, const char *path, const char **ret);
+/*
+ * The same for a mount point, also 1 when there is a directory and no DIRECTORY is wanted, or the
+ * other way round. *real is where a dangling link on the way ends, "" when there is none: runc makes
+ * the mount point there, crun (1.8, "openat2: No such file") none.
+ */
+int guard_mount_point(const struct guard *guard, const char *path, bool directory,
+		      struct strbuf *real, const char **ret);
 
 /* Mounts of libraries, programs, firmware, config files and sockets, and the env beside them. */
 int builder_add_files(struct builder *builder);

@@ -43,9 +43,12 @@ static bool on_host(const struct builder *builder)
 static int add_mount(struct builder *builder, const struct targets *targets, const char *path,
 		     const struct driver_file *file, const char *options, const char *reason)
 {
+	autostrbuf real = STRBUF_INIT(ROOT_PATH_MAX);
 	const char *place = NULL;
 	char *name = NULL;
-	int r = guard_covers(&builder->guard, path, &place);
+	int r = on_host(builder)
+			? guard_covers(&builder->guard, path, &place)
+			: guard_mount_point(&builder->guard, path, file->directory, &real, &place);
 
 	if (r < 0)
 		return error_no_memory(builder->error);
@@ -54,7 +57,7 @@ static int add_mount(struct builder *builder, const struct targets *targets, con
 				    "%s is not mounted: the container has a volume or no "
 				    "usable path at %s.",
 				    path, place);
-	name = strdup(path);
+	name = strdup(real.length ? real.data : path);
 	if (!name)
 		return error_no_memory(builder->error);
 	struct edit edit = { .kind = EDIT_MOUNT,

@@ -109,21 +109,17 @@ static int add_places(struct builder *builder)
 	return 0;
 }
 
-/* Nothing can be made at PATH: links without end, or a file where a directory is needed. */
-static bool is_unusable(const struct guard *guard, const char *path)
+/* Nothing can be made where it leads: links without end, or a file where a directory is needed. */
+static bool is_dead_end(int r)
 {
-	autoclose int fd = guard->root < 0 ? -ENOENT : root_open(guard->root, path, O_PATH);
-
-	return fd == -ELOOP || fd == -ENOTDIR || fd == -ENAMETOOLONG;
+	return r == -ELOOP || r == -ENOTDIR || r == -ENAMETOOLONG;
 }
 
-int guard_covers(const struct guard *guard, const char *path, const char **ret)
+/* 1 when PATH lies at or below a volume, whose place is then in *ret, or cannot be followed. */
+static int in_volume(const struct guard *guard, const char *path, const char **ret)
 {
 	autostrbuf real = STRBUF_INIT(ROOT_PATH_MAX);
 
-	*ret = path;
-	if (is_unusable(guard, path))
-		return 1;
 	if (!guard->places.count)
 		return 0;
 	int r = resolve(guard, path, &real);
@@ -138,6 +134,67 @@ int guard_covers(const struct guard *guard, const char *path, const char **ret)
 		return 1;
 	}
 	return 0;
+}
+
+int guard_covers(const struct guard *guard, const char *path, const char **ret)
+{
+	autoclose int fd = guard->root < 0 ? -ENOENT : root_open(guard->root, path, O_PATH);
+
+	*ret = path;
+	return is_dead_end(fd) ? 1 : in_volume(guard, path, ret);
+}
+
+/* 1 when PATH has a directory and there is not even a link in it: made without following any. */
+static int is_plain_gap(const struct guard *guard, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	autofree char *parent = strndup(path, (size_t)(slash - path));
+	struct stat status;
+
+	if (!parent)
+		return -ENOMEM;
+	autoclose int fd = root_open(guard->root, parent, O_PATH | O_DIRECTORY);
+	return fd >= 0 && fstatat(fd, slash + 1, &status, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+/*
+ * PATH does not exist: where a dangling link on the way ends, into *real. 1 when PATH leads into a
+ * file system of the kernel, which the container gets fresh.
+ */
+static int follow_dangling(const struct guard *guard, const char *path, struct strbuf *real)
+{
+	static const char *const kernel[] = { "/dev", "/proc", "/sys" };
+	autostrbuf end = STRBUF_INIT(ROOT_PATH_MAX);
+	autoclose int fd = root_open_plain(guard->root, path);
+
+	if (fd == -ENOENT) /* no link on the way */
+		return 0;
+	int r = root_resolve(guard->root, path, &end);
+	if (r < 0)
+		return r == -ENOMEM ? r : 1;
+	for (size_t i = 0; i < ARRAY_SIZE(kernel); i++)
+		if (below(end.data, kernel[i]))
+			return 1;
+	r = is_plain_gap(guard, path);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	strbuf_adds(real, end.data);
+	return strbuf_failed(real);
+}
+
+int guard_mount_point(const struct guard *guard, const char *path, bool directory,
+		      struct strbuf *real, const char **ret)
+{
+	autoclose int fd = guard->root < 0 ? -EBADF : root_open(guard->root, path, O_PATH);
+	struct stat status;
+	int r = is_dead_end(fd);
+
+	*ret = path;
+	if (fd == -ENOENT)
+		r = follow_dangling(guard, path, real);
+	else if (fd >= 0 && fstat(fd, &status) == 0)
+		r = (S_ISDIR(status.st_mode) != 0) != directory;
+	return r ? r : in_volume(guard, path, ret);
 }
 
 static int check_directories(struct builder *builder)

@@ -91,9 +91,9 @@ attack() { # SHAPE PLACE
 		"$1" "$path"' - "$1" "$2"
 }
 
-# two of the places for each shape in `make test`, all in `make soak`; $REACHED counts what happened.
+# Two of the places for each shape in `make test`, all in `make soak`; it counts what happened.
 attack_all() { # RUNTIME
-	local shape place status number=0 take
+	local shape place status number=0 notes=0 take i
 	take=$(scaled $((${#PLACES[@]} * 20)))
 	[ "$take" -le "${#PLACES[@]}" ] || take=${#PLACES[@]}
 	REACHED=()
@@ -106,12 +106,13 @@ attack_all() { # RUNTIME
 				>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/errors" 7<"$VICTIM" || status=$?
 			echo "$1: $place is $shape: $status $(tail -1 "$BATS_TEST_TMPDIR/out") $(tail -1 "$BATS_TEST_TMPDIR/errors")"
 			REACHED[status]=$((${REACHED[status]:-0} + 1))
+			! grep -q "^gpupool: note: .* is not mounted: " "$BATS_TEST_TMPDIR/errors" || notes=$((notes + 1))
 			ran_or_said $status "$BATS_TEST_TMPDIR/errors"
 			nothing_changed
 		done
 	done
-	echo "# $1: $number roots, statuses ${!REACHED[*]}: ${REACHED[*]}" >&3
-	[ "${REACHED[0]:-0}" -gt 0 ] && [ "${REACHED[1]:-0}" -gt 0 ]
+	echo "# $1: $number roots, statuses ${!REACHED[*]}: ${REACHED[*]}; $notes with a file left out and noted" >&3
+	[ "${REACHED[0]:-0}" -ge $((number * 9 / 10)) ] && [ "$notes" -ge $((number / 4)) ]
 }
 
 @test "13 shapes where the files go: runc" {

@@ -31,7 +31,7 @@ setup() {
 needs() {
 	local why=$1
 	case $1 in
-	debian* | older* | stub* | leftover | own_driver) why=debian ;;
+	debian* | older* | stub* | leftover | dangling | own_driver) why=debian ;;
 	distroless) why= ;;
 	esac
 	[ -z "$why" ] || "can_$why" || skip "$WHY"
@@ -40,12 +40,17 @@ needs() {
 
 # measure TITLE RUN IMAGE [VARIABLE=VALUE...]: prints the row. RUN RUNTIME IMAGE NAME... starts the probe.
 measure() {
-	local title=$1 how=$2 image=$3 list=$BATS_TEST_TMPDIR/list runtime first directory
+	local title=$1 how=$2 image=$3 list=$BATS_TEST_TMPDIR/list runtime first directory name
 	shift 3
 	VARIABLES=("$@" NVIDIA_DRIVER_CAPABILITIES=all)
 	libraries "$image" "${VARIABLES[@]}" >"$list"
 	directory=$(directory_of "$list")
 	[ "$(wc -l <"$list")" -ge $LIBRARIES_MIN ]
+	# Programs ask for these, wherever the mount had to go.
+	for name in libcuda.so libnvidia-ml.so; do
+		grep -q "^$directory/$name\.1 " "$list" ||
+			grep -m1 "/$name\.[0-9.]*$" "$list" | sed "s|^[^ ]*|$directory/$name.1|" >>"$list"
+	done
 	for runtime in runc crun; do
 		"$how" $runtime "$image" $(asked_of "$list") >"$BATS_TEST_TMPDIR/$runtime" 2>"$BATS_TEST_TMPDIR/errors" ||
 			grep -q '^[on][ko] ' "$BATS_TEST_TMPDIR/$runtime" || { cat "$BATS_TEST_TMPDIR/errors" >&2; return 1; }
@@ -116,6 +121,11 @@ row_holds() {
 @test "empty files left over from an earlier container" {
 	needs leftover
 	row_holds "empty \`libcuda.so.1\` left by an earlier container" by_product "$IMAGE"
+}
+
+@test "links that lead to nothing" {
+	needs dangling
+	row_holds "dangling links at \`libcuda.so.1\`, \`libnvidia-ml.so.1\`" by_product "$IMAGE"
 }
 
 @test "the image's own driver package" {

@@ -91,6 +91,14 @@ root_leftover() {
 	inside touch "$IMAGE/usr/lib/$TRIPLET/libcuda.so.1" "$IMAGE/usr/lib/$TRIPLET/libnvidia-ml.so.1"
 }
 
+# A driver's package whose files were deleted and whose links were not.
+root_dangling() {
+	once dangling || return 0
+	debian_above $ROOTS/.dangling
+	inside ln -s libcuda.so.510.47.03 "$IMAGE/usr/lib/$TRIPLET/libcuda.so.1"
+	inside ln -s /opt/driver/libnvidia-ml.so.1 "$IMAGE/usr/lib/$TRIPLET/libnvidia-ml.so.1"
+}
+
 # Another driver's package, installed in the image.
 root_own_driver() {
 	once own-driver || return 0

@@ -181,7 +181,7 @@ TEST(plan_links_into_volumes)
 	assert_null(plan_find(&plan, EDIT_MOUNT, LIBDIR "/libcuda.so.1"));
 	assert_null(plan_find(&plan, EDIT_MOUNT, "/usr/local/nvidia/lib64/libcuda.so.1"));
 	assert_null(plan_find(&plan, EDIT_MOUNT, "/etc/OpenCL/vendors/nvidia.icd"));
-	assert_non_null(plan_find(&plan, EDIT_MOUNT, "/usr/bin/nvidia-smi"));
+	assert_non_null(plan_find(&plan, EDIT_MOUNT, "/elsewhere/nvidia-smi"));
 	assert_non_null(plan_find(&plan, EDIT_MOUNT, LIBDIR "/libcuda.so"));
 	edit_plan_release(&plan);
 	question_release(&question);
@@ -212,6 +212,76 @@ TEST(plan_leaves_out_unusable_targets)
 			assert_true(plan_has_note(&plan, absent[i]));
 		}
 		assert_non_null(plan_find(&plan, EDIT_MOUNT, LIBDIR "/libcuda.so.1"));
+		edit_plan_release(&plan);
+		question_release(&question);
+	}
+}
+
+/* What stands at a mount point, and where its edit goes; NULL: left out with a note. */
+TEST(plan_of_mount_points)
+{
+	static const char at[] = LIBDIR "/libnvidia-ml.so.1";
+	static const struct {
+		const char *link, *target;
+	} rows[] = {
+		{ "libnvidia-ml.so.1.old", LIBDIR "/libnvidia-ml.so.1.old" }, /* dangling */
+		{ "/opt/none/libx", "/opt/none/libx" },
+		{ "../../../../../../tmp/x", "/tmp/x" }, /* ".." ends at the root */
+		{ "/proc/1/root/tmp/x", NULL },
+		{ "/proc/self/fd/7", NULL },
+		{ "/dev/none", NULL },
+		{ "/sys/none", NULL },
+		{ "/procession", "/procession" },
+		{ "/real", NULL },             /* a directory */
+		{ "/real/file", at },          /* there: the runtime follows the link */
+		{ "/real/file/below", NULL },  /* a file is no directory */
+		{ "libnvidia-ml.so.1", NULL }, /* a loop */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct question question;
+		struct edit_plan plan;
+
+		question_init(&question);
+		question_root(&question);
+		tree_file(question.tree, LIBDIR "/libc.so.6", "");
+		tree_file(question.tree, "real/file", "");
+		tree_link(question.tree, LIBDIR "/libnvidia-ml.so.1", rows[i].link);
+		question_ask(&question, &plan);
+		const struct edit *edit =
+			plan_find(&plan, EDIT_MOUNT, rows[i].target ? rows[i].target : at);
+		assert_int_equal(edit != NULL, rows[i].target != NULL);
+		assert_int_equal(plan_has_note(&plan, at), rows[i].target == NULL);
+		if (edit)
+			assert_non_null(strstr(edit->source, "libnvidia-ml"));
+		edit_plan_release(&plan);
+		question_release(&question);
+	}
+}
+
+/* A directory, as MPS has one, goes over a directory only; a socket over anything else. */
+TEST(plan_of_directory_mount_points)
+{
+	static const char at[] = "/run/nvidia-persistenced/socket";
+	struct driver_file *socket = &question_items[QUESTION_ITEMS - 1];
+
+	for (int row = 0; row < 4; row++) {
+		struct question question;
+		struct edit_plan plan;
+		bool directory = row & 1, there = row & 2;
+
+		question_init(&question);
+		question_root(&question);
+		tree_file(question.tree, LIBDIR "/libc.so.6", "");
+		if (there)
+			tree_directory(question.tree, at + 1);
+		else
+			tree_file(question.tree, at + 1, "");
+		socket->directory = directory;
+		question_ask(&question, &plan);
+		socket->directory = false;
+		assert_int_equal(plan_find(&plan, EDIT_MOUNT, at) != NULL, directory == there);
+		assert_int_equal(plan_has_note(&plan, at), directory != there);
 		edit_plan_release(&plan);
 		question_release(&question);
 	}
