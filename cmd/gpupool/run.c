@@ -2,6 +2,7 @@
 #include "gpupool.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct run_options {
 	struct common_options common;
@@ -132,6 +133,42 @@ static int run_pod_json(const struct run_options *options, int argc, char **argv
 	return 0;
 }
 
+/* What goes together, in the words of the command line: a Pod would be told in a Pod's words. */
+static int run_check(const struct run_options *options, struct error *error)
+{
+	const struct {
+		const char *option, *value;
+		bool slice; /* shapes a slice, else chooses among cards */
+	} rows[] = {
+		{ "gpu-compute", options->compute, true },
+		{ "slice-cards", options->slice_cards, true },
+		{ "gpu-model", options->model, false },
+		{ "gpu-uuid", options->uuid, false },
+		{ "gpu-policy", options->policy, false },
+	};
+
+	if (options->gpus && options->memory)
+		return error_set(
+			error, EINVAL,
+			"--gpus asks for whole cards, --gpu-memory for a part of one; give "
+			"one of them (--slice-cards spreads a slice over several cards)");
+	if (options->gpus && strspn(options->gpus, "0123456789") != strlen(options->gpus))
+		return error_set(
+			error, EINVAL,
+			"--gpus wants a whole number of cards, not '%s'; write for example "
+			"--gpus 1, or --gpu-memory GiB for a part of a card",
+			options->gpus);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!rows[i].value || options->memory || (options->gpus && !rows[i].slice))
+			continue;
+		return error_set(error, EINVAL, "--%s %s; add %s--gpu-memory GiB", rows[i].option,
+				 rows[i].slice ? "shapes a slice, and none is asked for"
+					       : "chooses among cards, and none is asked for",
+				 rows[i].slice ? "" : "--gpus N or ");
+	}
+	return 0;
+}
+
 static int run_run(void *data, int argc, char **argv)
 {
 	const struct run_options *options = data;
@@ -145,6 +182,8 @@ static int run_run(void *data, int argc, char **argv)
 			  "run needs a command; write gpupool run --gpus 1 -- nvidia-smi");
 		return fail(EXIT_USAGE, &error);
 	}
+	if (run_check(options, &error) < 0)
+		return fail(EXIT_USAGE, &error);
 	if (run_pod_json(options, argc, argv, &document) < 0) {
 		error_no_memory(&error);
 		return fail(EXIT_FAILED, &error);

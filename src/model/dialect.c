@@ -101,6 +101,24 @@ bool dialect_knows_resource(const char *name)
 	return false;
 }
 
+const char *dialect_nearest_resource(const char *name)
+{
+	const char *nearest = NULL;
+	unsigned best = 3; /* edits, from which on it is another name */
+
+	for (size_t i = 0; i < ARRAY_SIZE(dialects); i++) {
+		for (const struct dialect_key *key = dialects[i].resources; key->name; key++) {
+			unsigned distance = parse_distance(key->name, name, best);
+
+			if (key->prefix || distance >= best)
+				continue;
+			best = distance;
+			nearest = key->name;
+		}
+	}
+	return nearest;
+}
+
 /* Any dialect's key for an annotation that one of them knows. */
 static const struct dialect_key *annotation_of_any(const char *name)
 {

@@ -32,6 +32,8 @@ int dialect_translate(const struct dialect_input *input, struct request *ret,
 /* True for a name that some row translates. */
 bool dialect_knows_resource(const char *name);
 bool dialect_knows_annotation(const char *name);
+/* What a slip of the keyboard was meant to be, or NULL. */
+const char *dialect_nearest_resource(const char *name);
 
 /* For --help and docs: row NUMBER's name and resource names ("a, b"), or NULL after the last. */
 const char *dialect_name(size_t number);

@@ -84,6 +84,9 @@ static int check_kind(struct pod_reader *reader, struct json_object *document)
 				  "kind is '%.64s', and only Pods can be applied "
 				  "here; write kind: Pod",
 				  kind);
+	if (!version[0])
+		return pod_reject(reader, document,
+				  "apiVersion is missing; write apiVersion: v1 above kind: Pod");
 	if (strcmp(version, "v1") != 0)
 		return pod_reject(reader, json_get(document, "apiVersion"),
 				  "apiVersion is '%.64s', and a Pod has v1; write apiVersion: v1",

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/dialect.h"
+
 #define NOTES_MAX  100
+#define SLIP_MAX   2 /* edits between a field and what was meant */
 #define PATH_BYTES 256
 
 static void add_position(struct pod_reader *reader, struct json_object *where, struct strbuf *text)
@@ -61,9 +64,12 @@ int pod_refuse_resource(struct pod_reader *reader, struct json_object *where, co
 			const char *amount)
 {
 	struct reason *reason = reader->reason;
+	const char *nearest = dialect_nearest_resource(name);
 	autostrbuf detail = STRBUF_INIT(512);
 
 	strbuf_addf(&detail, "%s of %s", amount, name);
+	if (nearest)
+		strbuf_addf(&detail, " (did you mean %s?)", nearest);
 	reason->code = REASON_NO_RESOURCE;
 	reason_text(reason->node, sizeof(reason->node), "this machine");
 	kubernetes_unschedulable(reason->kubernetes, sizeof(reason->kubernetes), 1, name, false);
@@ -244,6 +250,29 @@ static const struct ignored {
 	{ "spec.containers.resources.claims", IGNORED_NOT, NULL },
 };
 
+/*
+ * The field that somebody reads and KEY was meant to be: a slip such as `limit` would otherwise run
+ * the Pod without its cards. NULL when there is none.
+ */
+static const char *find_meant(const char *field, const char *key)
+{
+	size_t length = strlen(field);
+	unsigned limit = strlen(key) > 4 ? SLIP_MAX : 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ignored_fields); i++) {
+		const char *name = ignored_fields[i].field;
+
+		if (ignored_fields[i].kind != IGNORED_NOT || strncmp(name, field, length) != 0)
+			continue;
+		if (length && name[length] != '.')
+			continue;
+		name += length + (length > 0);
+		if (!strchr(name, '.') && parse_distance(name, key, limit) <= limit)
+			return name;
+	}
+	return NULL;
+}
+
 static const struct ignored *find_ignored(const char *field)
 {
 	static const struct ignored other = { "", IGNORED_NOTE, NULL };
@@ -282,6 +311,29 @@ static int note_nested(struct pod_reader *reader, struct json_object *object, co
 	return 0;
 }
 
+static int refuse_slip(struct pod_reader *reader, struct json_object *where, const char *path,
+		       const char *meant)
+{
+	reason_text(reader->reason->kubernetes, sizeof(reader->reason->kubernetes),
+		    "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: "
+		    "unknown field \"%s\"",
+		    path);
+	return pod_refuse(reader, where, "field %s does not exist, but %s does", path, meant);
+}
+
+static int note_field(struct pod_reader *reader, struct json_object *value, const char *name,
+		      const char *path, const char *meant)
+{
+	const struct ignored *row = find_ignored(name);
+
+	if (row->kind == IGNORED_NOT)
+		return 0;
+	if (row->kind == IGNORED_NESTED)
+		return note_nested(reader, value, name, path);
+	return !*row->field && meant ? refuse_slip(reader, value, path, meant)
+				     : note_row(reader, value, path, row);
+}
+
 int pod_note_ignored(struct pod_reader *reader, struct json_object *object, const char *field,
 		     const char *path)
 {
@@ -293,11 +345,8 @@ int pod_note_ignored(struct pod_reader *reader, struct json_object *object, cons
 
 		join_path(name, sizeof(name), field, key);
 		join_path(full, sizeof(full), path, key);
-		const struct ignored *row = find_ignored(name);
-		if (r < 0 || row->kind == IGNORED_NOT || !value)
-			continue;
-		r = row->kind == IGNORED_NESTED ? note_nested(reader, value, name, full)
-						: note_row(reader, value, full, row);
+		if (r == 0 && value)
+			r = note_field(reader, value, name, full, find_meant(field, key));
 	}
 	return r;
 }

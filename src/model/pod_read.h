@@ -48,7 +48,8 @@ int pod_reject(struct pod_reader *reader, struct json_object *where, const char 
 /* "FILE:LINE: ..."; after some dozens no more are taken. */
 int pod_note(struct pod_reader *reader, struct json_object *where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* One note a field of OBJECT that nobody reads. FIELD is its path without numbers, PATH with. */
+/* One note a field of OBJECT that nobody reads; -EPERM for the slip of one that somebody does. FIELD
+ * is its path without numbers, PATH with. */
 int pod_note_ignored(struct pod_reader *reader, struct json_object *object, const char *field,
 		     const char *path);
 

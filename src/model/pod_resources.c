@@ -88,7 +88,14 @@ static int check_foreign(struct pod_reader *reader, struct json_object *map, con
 	if (quantity_parse(text, &quantity, NULL) == 0 && quantity.value == 0 &&
 	    quantity_is_integer(&quantity))
 		return 0;
-	return pod_refuse_resource(reader, map, name, text);
+	if (!dialect_knows_annotation(name))
+		return pod_refuse_resource(reader, map, name, text);
+	kubernetes_unschedulable(reader->reason->kubernetes, sizeof(reader->reason->kubernetes), 1,
+				 name, false);
+	return pod_refuse(reader, map,
+			  "%s is an annotation, no resource; write it below metadata.annotations, "
+			  "its value in quotes",
+			  name);
 }
 
 static int check_quantity(struct pod_reader *reader, struct json_object *map, const char *path,

@@ -241,3 +241,16 @@ start_run() {
 	[ "$status" = 4 ]
 	[[ $output == *"gpupool:    $BATS_TEST_TMPDIR/pod.yaml:13: container nvidia-smi of Pod default/one-card: "* ]]
 }
+
+@test "options that do not go together are usage errors, in the words of the options" {
+	local row
+	for row in "-g 1 -m 8:whole cards" "-g all:not 'all'" "-g 1.5:gpu-memory GiB for a part" \
+		"--gpu-compute 25:--gpu-compute shapes a slice" "-g 1 --slice-cards 2:add --gpu-memory" \
+		"--gpu-model A*:add --gpus N or --gpu-memory" "--gpu-uuid GPU-1:none is asked for"; do
+		# shellcheck disable=SC2086
+		run "$BIN/gpupool" run ${row%%:*} -- true
+		echo "$output"
+		[ "$status" = 2 ]
+		[[ $output == *"${row#*:}"* ]]
+	done
+}

@@ -51,6 +51,8 @@ static const struct {
 	  "" },
 	{ "other version", "apiVersion: v2\nkind: Pod", -EINVAL,
 	  "pod.yaml:1: apiVersion is 'v2', and a Pod has v1; write apiVersion: v1", "" },
+	{ "no version", "kind: Pod\nspec: {}\n", -EINVAL,
+	  "pod.yaml:1: apiVersion is missing; write apiVersion: v1 above kind: Pod", "" },
 	/* names */
 	{ "no name", "apiVersion: v1\nkind: Pod\nmetadata: {}\n", -EPERM,
 	  "pod.yaml:3: the Pod: metadata.name is missing. Correct the Pod.",
@@ -224,6 +226,35 @@ static const struct {
 	  "machine does not offer. Remove it from the Pod, or run the Pod where it is offered.",
 	  "0/1 nodes are available: 1 Insufficient example.com/dpu. preemption: 0/1 nodes are "
 	  "available: 1 Preemption is not helpful for scheduling." },
+	{ "slip in a resource", CONTAINER "    resources: {limits: {nvidia.com/gpus: 1}}\n", -EPERM,
+	  "pod.yaml:9: container main of Pod default/x wants 1 of nvidia.com/gpus (did you mean "
+	  "nvidia.com/gpu?), which this machine does not offer. Remove it from the Pod, or run the "
+	  "Pod where it is offered.",
+	  "0/1 nodes are available: 1 Insufficient nvidia.com/gpus. preemption: 0/1 nodes are "
+	  "available: 1 Preemption is not helpful for scheduling." },
+	{ "annotation as a resource",
+	  CONTAINER "    resources: {limits: {gpupool.io/gpu-compute: 25}}\n", -EPERM,
+	  "pod.yaml:9: container main of Pod default/x: gpupool.io/gpu-compute is an annotation, "
+	  "no "
+	  "resource; write it below metadata.annotations, its value in quotes. Correct the Pod.",
+	  "0/1 nodes are available: 1 Insufficient gpupool.io/gpu-compute. preemption: 0/1 nodes "
+	  "are available: 1 Preemption is not helpful for scheduling." },
+	{ "slip in limits", CONTAINER "    resources: {limit: {nvidia.com/gpu: 1}}\n", -EPERM,
+	  "pod.yaml:9: container main of Pod default/x: field "
+	  "spec.containers[0].resources.limit does not exist, but limits does. Correct the Pod.",
+	  "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field "
+	  "\"spec.containers[0].resources.limit\"" },
+	{ "slip in resources", CONTAINER "    resource: {limits: {nvidia.com/gpu: 1}}\n", -EPERM,
+	  "pod.yaml:9: container main of Pod default/x: field "
+	  "spec.containers[0].resource does not exist, but resources does. Correct the Pod.",
+	  "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field "
+	  "\"spec.containers[0].resource\"" },
+	{ "slip in annotations",
+	  "apiVersion: v1\nkind: Pod\nmetadata: {name: x, annotation: {a: b}}\nspec: {}\n", -EPERM,
+	  "pod.yaml:3: Pod default/x: field metadata.annotation does not exist, but "
+	  "annotations does. Correct the Pod.",
+	  "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field "
+	  "\"metadata.annotation\"" },
 	{ "memory that is none", CONTAINER "    resources: {limits: {memory: 1GB}}\n", -EPERM,
 	  "pod.yaml:9: container main of Pod default/x: "
 	  "spec.containers[0].resources.limits[memory]: "
