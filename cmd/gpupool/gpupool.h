@@ -70,10 +70,6 @@ int finish_output(int code);
 void print_reason(const struct reason *reason, FILE *out);
 /* The same for a Pod that was refused while it was read: ERROR is the sentence with file and line. */
 void print_reason_at(const struct reason *reason, const struct error *error, FILE *out);
-/* kube-scheduler's own sentence beside ours, where it would have one. */
-void reason_add_kubernetes(struct reason *reason, const struct request *request,
-			   const struct inventory *inventory, int result);
-
 void print_columns(struct columns *columns, FILE *out);
 int print_json(struct json_object *object);
 /* The exit code for a refusal: REFUSED, WAITING or, for the driver's absence, RIGHTS. */

@@ -275,9 +275,9 @@ static int session_prepare(struct local_session *session, const struct common_op
 
 	int r = local_session_place(session, pods, count, &reason, &error);
 	if (r < 0 && reason.code != REASON_NONE && session->job_count)
-		reason_add_kubernetes(&reason,
-				      &session->jobs[session->job_count - 1].container->request,
-				      &session->inventory, r);
+		local_scheduler_sentence(session->pool,
+					 &session->jobs[session->job_count - 1].container->request,
+					 &reason);
 	if (r == 0)
 		r = local_session_plan(session, &reason, &error);
 	if (r == 0)

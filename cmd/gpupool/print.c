@@ -73,8 +73,8 @@ static void print_kubernetes(const struct reason *reason, FILE *out)
 		print_reason_line(out, "kubernetes:", reason->kubernetes);
 	else if (reason_link_of(reason->code) == REASON_LINK_SCHEDULER &&
 		 reason->code != REASON_BAD_REQUEST)
-		print_reason_line(
-			out, "kubernetes:", "(no sentence: it counts a node's devices, not cards)");
+		print_reason_line(out, "kubernetes:",
+				  "(none: it counts a node's devices, and lets this Pod pass)");
 }
 
 static void print_refusal(const struct reason *reason, const char *sentence, FILE *out)
@@ -117,61 +117,6 @@ enum exit_code reason_exit(int result, const struct reason *reason)
 	    reason->code == REASON_DRIVER_HUNG || reason->code == REASON_NO_RUNTIME)
 		return EXIT_RIGHTS;
 	return result == -EAGAIN ? EXIT_WAITING : EXIT_REFUSED;
-}
-
-/* The resource that kube-scheduler would count for a request, and so name in its sentence. */
-static void request_resource(const struct request *request, char *ret, size_t size)
-{
-	switch (request->kind) {
-	case REQUEST_WHOLE:
-		reason_text(ret, size, "nvidia.com/gpu");
-		return;
-	case REQUEST_SHARED:
-		reason_text(ret, size, "nvidia.com/gpu.shared");
-		return;
-	case REQUEST_MIG:
-		reason_text(ret, size, "nvidia.com/mig-%s", request->mig_profile);
-		return;
-	case REQUEST_SLICE:
-	case REQUEST_NONE:
-	case REQUEST_KIND_MAX:
-	case REQUEST_KIND_INVALID:
-		reason_text(ret, size, "gpupool.io/gpu-memory");
-		return;
-	}
-}
-
-/* What the device plugin would have the node offer: devices of healthy cards. */
-static uint64_t node_allocatable(const struct inventory *inventory, enum request_kind kind)
-{
-	uint64_t allocatable = 0;
-
-	for (size_t i = 0; i < inventory->card_count; i++) {
-		const struct card *card = &inventory->cards[i];
-
-		if (card->condition.health == CARD_HEALTHY)
-			allocatable += kind == REQUEST_SLICE ? card_units(card) : 1;
-	}
-	return allocatable;
-}
-
-void reason_add_kubernetes(struct reason *reason, const struct request *request,
-			   const struct inventory *inventory, int result)
-{
-	char resource[128];
-	uint64_t wanted = request->cards;
-	uint64_t allocatable = node_allocatable(inventory, request->kind);
-
-	if (request->kind == REQUEST_SLICE)
-		wanted = (uint64_t)request->units * request->cards;
-	/* It counts devices of a node and nothing else: models, UUIDs, and how much of the memory
-	 * lies on one card are no words of kube-scheduler's, and it would let such a Pod pass. */
-	if (reason->kubernetes[0] || (wanted <= allocatable && result != -EAGAIN) ||
-	    reason->code == REASON_NO_MODEL || reason->code == REASON_NO_UUID)
-		return;
-	request_resource(request, resource, sizeof(resource));
-	kubernetes_unschedulable(reason->kubernetes, sizeof(reason->kubernetes), 1, resource,
-				 wanted <= allocatable);
 }
 
 const char *reality(const struct inventory *inventory)

@@ -117,6 +117,12 @@ void local_session_close(struct local_session *session); /* kills and removes wh
 /* Places every container of PODS, all or none. -EAGAIN, -ENOSPC: refused, *ret_reason says why. */
 int local_session_place(struct local_session *session, const struct pod *pods, size_t count,
 			struct reason *ret_reason, struct error *error);
+/*
+ * kube-scheduler's own sentence in reason->kubernetes, for a request that POOL (of one node) has
+ * just refused; none when it would let the Pod pass, as it counts devices of a node and not cards.
+ */
+void local_scheduler_sentence(const struct pool *pool, const struct request *request,
+			      struct reason *reason);
 /* Grants to edits to specs, for all jobs. -EPERM: refused, *ret_reason says why. */
 int local_session_plan(struct local_session *session, struct reason *ret_reason,
 		       struct error *error);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,4 +70,5 @@ size_t pool_grant_count(const struct pool *pool);
 /* Units granted on a card (a whole holder counts all), and the free ones: total - granted - used
  * without a grant, never below 0. */
 unsigned pool_card_granted(const struct pool *pool, unsigned node, unsigned card);
+bool pool_card_held_whole(const struct pool *pool, unsigned node, unsigned card);
 unsigned pool_card_free(const struct pool *pool, unsigned node, unsigned card);

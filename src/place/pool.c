@@ -330,6 +330,11 @@ unsigned pool_card_granted(const struct pool *pool, unsigned node, unsigned card
 	return slot->held_whole ? slot->units : slot->granted;
 }
 
+bool pool_card_held_whole(const struct pool *pool, unsigned node, unsigned card)
+{
+	return pool_card(pool, node, card) && node_slot(pool, &pool->nodes[node], card)->held_whole;
+}
+
 unsigned pool_card_free(const struct pool *pool, unsigned node, unsigned card)
 {
 	unsigned free, foreign;
