@@ -91,6 +91,7 @@ struct local_session {
 	struct local_options options;
 	struct local_caller caller;
 	struct inventory inventory;
+	struct reason driver; /* why the driver as a whole gives no cards; REASON_NONE: it does */
 	struct local_holders holders;
 	struct pool *pool;          /* owned */
 	struct driver_files *files; /* owned; NULL without a driver */

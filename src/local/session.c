@@ -81,7 +81,8 @@ static int session_fill(struct local_session *session, void (*waiting)(const cha
 	if (r == 0)
 		r = session_read_holders(session, error);
 	if (r == 0)
-		r = device_probe(&session->options.device, &session->inventory, ret_reason, error);
+		r = device_probe(&session->options.device, &session->inventory, &session->driver,
+				 error);
 	if (r == 0 && !session->options.dry_run)
 		r = local_inventory_publish(&session->inventory, error);
 	if (r == 0) {
@@ -185,6 +186,17 @@ static int job_name(struct local_job *job, size_t number, struct error *error)
 	return job->id && job->bundle ? 0 : error_no_memory(error);
 }
 
+/* Cards of a driver that gives none may be listed, and each is sick; the driver is the reason. */
+static int refuse_driver(const struct local_session *session, const struct request *request,
+			 const char *object, struct reason *ret_reason, struct error *error)
+{
+	*ret_reason = session->driver;
+	reason_text(ret_reason->object, sizeof(ret_reason->object), "%s", object);
+	ret_reason->wanted = request->cards;
+	ret_reason->total = (int64_t)session->inventory.card_count;
+	return error_set(error, EAGAIN, "%s is refused", object);
+}
+
 static int job_place(struct local_session *session, struct local_job *job,
 		     struct reason *ret_reason, struct error *error)
 {
@@ -193,6 +205,8 @@ static int job_place(struct local_session *session, struct local_job *job,
 
 	if (request->kind != REQUEST_NONE) {
 		container_object(job->pod, job->container, object, sizeof(object));
+		if (session->driver.code != REASON_NONE)
+			return refuse_driver(session, request, object, ret_reason, error);
 		int r = pool_decide(session->pool, request, object, &job->placement, ret_reason);
 		if (r < 0)
 			return error_set(error, -r, "%s is refused", object);

@@ -90,10 +90,15 @@ static bool add_field(const struct reason *reason, const char *name, size_t leng
 		const char *name, *text;
 		const int64_t *number;
 	} fields[] = {
-		{ "object", reason->object, NULL }, { "node", reason->node, NULL },
-		{ "card", reason->card, NULL },     { "model", reason->model, NULL },
-		{ "detail", reason->detail, NULL }, { "wanted", NULL, &reason->wanted },
-		{ "have", NULL, &reason->have },    { "total", NULL, &reason->total },
+		{ "object", reason->object, NULL },
+		{ "node", reason->node, NULL },
+		{ "card", reason->card, NULL },
+		{ "model", reason->model, NULL },
+		{ "detail", reason->detail, NULL },
+		{ "wanted", NULL, &reason->wanted },
+		{ "have", NULL, &reason->have },
+		{ "total", NULL, &reason->total },
+		{ "s", reason->wanted == 1 ? "" : "s", NULL },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {

@@ -4,7 +4,8 @@
  * countable, for events and extender answers) and a sentence (object, numbers, cure).
  *
  * How to add a reason: one row in REASONS below. The sentence is a template whose placeholders are
- * fields of struct reason: {object} {node} {card} {model} {wanted} {have} {total} {detail}.
+ * fields of struct reason: {object} {node} {card} {model} {wanted} {have} {total} {detail}; and {s}
+ * is "s" unless {wanted} is 1.
  * test/unit/test_reason.c complains about a class that is too long, a placeholder that does not
  * exist, and a sentence without a cure.
  */
@@ -40,42 +41,41 @@ enum reason_link {
 	  "{node} offers no cards: {detail}. See the kernel log for Xid lines, then reset or "     \
 	  "reboot.")                                                                               \
 	M(REASON_NODE_CARDS, "node_cards", SCHEDULER, 1, "more cards than any node has",           \
-	  "{object} wants {wanted} cards{detail}, and {node} has the most of them, {total}. "      \
+	  "{object} wants {wanted} card{s}{detail}, and {node} has the most of them, {total}. "    \
 	  "Ask for at most {total}.")                                                              \
 	M(REASON_CARDS_BUSY, "cards_busy", SCHEDULER, 0, "not enough free cards",                  \
-	  "{object} wants {wanted} free cards, {node} has {have} of {total}. Wait for a holder "   \
+	  "{object} wants {wanted} free card{s}, {node} has {have} of {total}. Wait for a holder " \
 	  "to end, or ask for fewer.")                                                             \
 	M(REASON_CARD_MEMORY, "card_memory", SCHEDULER, 1, "slice larger than any card",           \
-	  "{object} wants {wanted} GiB on {detail}, and the largest there is has {total} GiB, "    \
-	  "{card} on {node}. Ask for at most {total} GiB on a card, or spread it with "            \
-	  "gpupool.io/slice-cards.")                                                               \
+	  "{object} wants {wanted} GiB on {detail}; with nothing else running there are {total} "  \
+	  "GiB at most: {card} of {node} has no more. Ask for at most {total} GiB on a card, or "  \
+	  "spread it over more cards with gpupool.io/slice-cards.")                                \
 	M(REASON_MEMORY_BUSY, "memory_busy", SCHEDULER, 0, "not enough free card memory",          \
-	  "{object} wants {wanted} GiB on {detail}, the most that is free is {have} GiB, on "      \
-	  "{card} of {node}. Wait for a holder to end, or ask for at most {have} GiB.")            \
+	  "{object} wants {wanted} GiB on {detail}; free there are {have} GiB at most: {card} of " \
+	  "{node} has no more. Wait for a holder to end, or ask for no more than is free.")        \
 	M(REASON_COMPUTE_BUSY, "compute_busy", SCHEDULER, 0, "not enough free compute",            \
-	  "{object} wants {wanted} % of compute on {detail}, the most free is {have} %, on "       \
-	  "{card} of {node}. Wait for a holder to end, or ask for at most {have} %.")              \
+	  "{object} wants {wanted} % of compute on {detail}; free there are {have} % at most: "    \
+	  "{card} of {node} has no more. Wait for a holder to end, or ask for no more than is "    \
+	  "free.")                                                                                 \
 	M(REASON_NO_MODEL, "no_model", SCHEDULER, 1, "no card of the wanted model",                \
-	  "{object} wants a card of model {detail}, the pool has {model}. Correct the name in "    \
-	  "gpupool.io/gpu-model.")                                                                 \
+	  "{object} wants a card of model {detail}, the pool has {model}. Correct the model's "    \
+	  "name in the annotation.")                                                               \
 	M(REASON_NO_UUID, "no_uuid", SCHEDULER, 1, "no card with the wanted UUID",                 \
 	  "{object} wants card {detail}, which is not among the {total} cards of the pool. See "   \
 	  "gpupool inventory for their UUIDs.")                                                    \
 	M(REASON_CARD_LOST, "card_lost", DRIVER, 0, "card lost",                                   \
-	  "{object} wants {wanted} cards, {node} has {have} usable of {total}: {card} is lost, "   \
+	  "{object} wants {wanted} card{s}, {node} has {have} usable of {total}: {card} is lost, " \
 	  "{detail}. Reset the card or reboot {node}.")                                            \
 	M(REASON_CARD_SUSPECT, "card_suspect", DRIVER, 0, "card unhealthy",                        \
-	  "{object} wants {wanted} cards, {node} has {have} usable of {total}: {card} is "         \
+	  "{object} wants {wanted} card{s}, {node} has {have} usable of {total}: {card} is "       \
 	  "suspect, {detail}. See gpupool inventory; it returns when its probe passes.")           \
 	M(REASON_WRONG_MODE, "wrong_mode", SHARING, 0, "card is in another mode",                  \
-	  "{object} wants {detail}, {node} has {have} cards in that mode of {total}. Change the "  \
-	  "mode of a card in /etc/gpupool/config.yaml.")                                           \
+	  "{object} wants {detail}, {node} has {have} of {total} cards in a mode for that: "       \
+	  "{card} "                                                                                \
+	  "is in another. Change its mode; out of MIG, that is nvidia-smi -mig 0.")                \
 	M(REASON_FOREIGN_USE, "foreign_use", SHARING, 0, "card used by a process without a grant", \
-	  "{object} wants {wanted} cards, {node} has {have} usable of {total}: {card} is used "    \
+	  "{object} wants {wanted} card{s}, {node} has {have} usable of {total}: {card} is used "  \
 	  "without a grant, {detail}. Stop that process or wait for it to end.")                   \
-	M(REASON_NO_PROFILE, "no_profile", SHARING, 0, "no MIG instance of that profile",          \
-	  "{object} wants {wanted} MIG instances of {detail}, {node} has {have} free. Make them "  \
-	  "with nvidia-smi mig, or ask for another profile.")                                      \
 	M(REASON_NOT_OFFERED, "not_offered", SHARING, 1, "kind of sharing not offered yet",        \
 	  "{object} wants {detail}, which this version of gpupool does not place. Ask for whole "  \
 	  "cards with nvidia.com/gpu or for a slice with gpupool.io/gpu-memory.")                  \

@@ -9,6 +9,7 @@
  */
 #include "internal.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 struct look {
@@ -23,12 +24,10 @@ static uint64_t filter_healthy(const struct look *look)
 	return look->cards & look->node->healthy;
 }
 
-/* Modes in which a card takes a request of each kind. */
+/* Modes in which a card takes a request of each kind; none for kinds that nothing places yet. */
 static const uint8_t kind_modes[REQUEST_KIND_MAX] = {
 	[REQUEST_WHOLE] = 1u << CARD_MODE_WHOLE | 1u << CARD_MODE_AUTO,
 	[REQUEST_SLICE] = 1u << CARD_MODE_SLICES | 1u << CARD_MODE_AUTO,
-	[REQUEST_SHARED] = 1u << CARD_MODE_REPLICAS | 1u << CARD_MODE_MPS,
-	[REQUEST_MIG] = 1u << CARD_MODE_MIG,
 };
 
 static uint64_t filter_mode(const struct look *look)
@@ -44,13 +43,6 @@ static uint64_t filter_mode(const struct look *look)
 static uint64_t filter_foreign(const struct look *look)
 {
 	return look->cards & ~look->node->foreign;
-}
-
-static uint64_t filter_offered(const struct look *look)
-{
-	enum request_kind kind = look->query->request->kind;
-
-	return kind == REQUEST_WHOLE || kind == REQUEST_SLICE ? look->cards : 0;
 }
 
 /* The cards whose measure reaches what is wanted of them; both may depend on the card. */
@@ -69,9 +61,10 @@ static uint64_t filter_measure(const struct look *look, unsigned (*have)(const s
 	return passed;
 }
 
+/* What counts of a card of unknown size is that it is lost, not that it is small. */
 static unsigned have_units(const struct slot *slot)
 {
-	return slot->units;
+	return slot->size_unknown ? UINT_MAX : slot->units;
 }
 
 static unsigned want_units(const struct request *request, const struct slot *slot)
@@ -112,11 +105,11 @@ static uint64_t filter_none(const struct look *look)
 }
 
 static uint64_t (*const filters[DEPTH_FITS])(const struct look *) = {
-	[DEPTH_IDENTITY] = filter_none, /* both are judged before the loop */
-	[DEPTH_MATCHING] = filter_none,   [DEPTH_SIZE] = filter_size,
-	[DEPTH_HEALTH] = filter_healthy,  [DEPTH_MODE] = filter_mode,
-	[DEPTH_FOREIGN] = filter_foreign, [DEPTH_OFFERED] = filter_offered,
-	[DEPTH_FREE] = filter_free,       [DEPTH_COMPUTE] = filter_compute,
+	[DEPTH_IDENTITY] = filter_none, /* these three are judged before the loop */
+	[DEPTH_OFFERED] = filter_none,  [DEPTH_MATCHING] = filter_none,
+	[DEPTH_SIZE] = filter_size,     [DEPTH_HEALTH] = filter_healthy,
+	[DEPTH_MODE] = filter_mode,     [DEPTH_FOREIGN] = filter_foreign,
+	[DEPTH_FREE] = filter_free,     [DEPTH_COMPUTE] = filter_compute,
 };
 
 /* The card of CARDS, wanted-th best by what it lacks, and its numbers. */
@@ -194,9 +187,14 @@ void filter_node(const struct pool *pool, const struct query *query, unsigned no
 	*ret = (struct standing){ .node = node, .wanted = wanted, .total = count };
 	if (count == 0)
 		return;
+	if (!kind_modes[query->request->kind]) {
+		ret->depth = DEPTH_OFFERED;
+		ret->total = look.node->count;
+		return;
+	}
 	if (count < wanted) {
 		ret->depth = DEPTH_MATCHING;
-		ret->rank = count;
+		ret->rank = ret->have = count;
 		return;
 	}
 	for (enum depth depth = DEPTH_SIZE; depth < DEPTH_FITS; depth++) {

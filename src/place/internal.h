@@ -30,6 +30,7 @@ struct slot {
 	uint16_t slices;  /* slices held */
 	uint8_t compute;  /* sum of the hard caps, per cent */
 	bool held_whole;
+	bool size_unknown; /* lost before it told */
 };
 
 struct node {
@@ -166,13 +167,13 @@ struct query {
 /* How far down the filters some node comes; later is deeper. */
 enum depth {
 	DEPTH_IDENTITY, /* no card of the model or UUID */
+	DEPTH_OFFERED,  /* kinds that nothing places yet */
 	DEPTH_MATCHING, /* fewer such cards than asked for */
 	DEPTH_SIZE,     /* too small even when empty */
 	DEPTH_HEALTH,
 	DEPTH_MODE,
 	DEPTH_FOREIGN,
-	DEPTH_OFFERED, /* kinds that nothing places yet */
-	DEPTH_FREE,    /* free cards, or free memory */
+	DEPTH_FREE, /* free cards, or free memory */
 	DEPTH_COMPUTE,
 	DEPTH_FITS,
 };

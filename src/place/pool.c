@@ -205,6 +205,7 @@ static int add_slot(struct pool *pool, const struct node *node, unsigned card, s
 		.node = (uint32_t)pool->node_count,
 		.model = model,
 		.units = (uint16_t)card_units(from),
+		.size_unknown = !card_units(from) && from->condition.health != CARD_HEALTHY,
 		.foreign = foreign > CARD_UNITS_MAX ? (uint16_t)CARD_UNITS_MAX : (uint16_t)foreign,
 	};
 	if (!from->uuid[0]) /* a card that gave no answer; nobody can name it */

@@ -59,7 +59,6 @@ static void set_card(const struct pool *pool, const struct standing *standing,
 	const struct node *node = &pool->nodes[standing->node];
 	const struct card *card;
 
-	reason_text(reason->node, sizeof(reason->node), "%s", node->name);
 	if (standing->card >= node->count)
 		return;
 	card = &node->cards[standing->card];
@@ -166,13 +165,19 @@ static enum reason_code at_health(const struct refusal *refusal, struct reason *
 	return condition->health == CARD_LOST ? REASON_CARD_LOST : REASON_CARD_SUSPECT;
 }
 
-static enum reason_code at_mode(const struct refusal *refusal, struct reason *reason)
+/* "2 whole cards", "a slice of 12 GiB" */
+static void set_wish(const struct refusal *refusal, struct reason *reason)
 {
 	autostrbuf text = STRBUF_INIT(REASON_TEXT_MAX);
 
 	if (request_describe(refusal->query->request, &text) < 0)
 		strbuf_reset(&text);
 	set_text(reason->detail, sizeof(reason->detail), &text);
+}
+
+static enum reason_code at_mode(const struct refusal *refusal, struct reason *reason)
+{
+	set_wish(refusal, reason);
 	return REASON_WRONG_MODE;
 }
 
@@ -200,14 +205,8 @@ static enum reason_code at_foreign(const struct refusal *refusal, struct reason 
 
 static enum reason_code at_offered(const struct refusal *refusal, struct reason *reason)
 {
-	const struct request *request = refusal->query->request;
-
-	if (request->kind != REQUEST_MIG) {
-		at_mode(refusal, reason);
-		return REASON_NOT_OFFERED;
-	}
-	reason_text(reason->detail, sizeof(reason->detail), "%s", request->mig_profile);
-	return REASON_NO_PROFILE;
+	set_wish(refusal, reason);
+	return REASON_NOT_OFFERED;
 }
 
 static enum reason_code at_free(const struct refusal *refusal, struct reason *reason)
@@ -225,10 +224,10 @@ static enum reason_code at_compute(const struct refusal *refusal, struct reason 
 }
 
 static enum reason_code (*const refusals[DEPTH_FITS])(const struct refusal *, struct reason *) = {
-	[DEPTH_IDENTITY] = at_identity, [DEPTH_MATCHING] = at_matching,
-	[DEPTH_SIZE] = at_size,         [DEPTH_HEALTH] = at_health,
-	[DEPTH_MODE] = at_mode,         [DEPTH_FOREIGN] = at_foreign,
-	[DEPTH_OFFERED] = at_offered,   [DEPTH_FREE] = at_free,
+	[DEPTH_IDENTITY] = at_identity, [DEPTH_OFFERED] = at_offered,
+	[DEPTH_MATCHING] = at_matching, [DEPTH_SIZE] = at_size,
+	[DEPTH_HEALTH] = at_health,     [DEPTH_MODE] = at_mode,
+	[DEPTH_FOREIGN] = at_foreign,   [DEPTH_FREE] = at_free,
 	[DEPTH_COMPUTE] = at_compute,
 };
 
@@ -243,6 +242,9 @@ int refuse_standing(const struct pool *pool, const struct query *query,
 				       .total = standing->total };
 	reason_text(ret_reason->object, sizeof(ret_reason->object), "%s", query->object);
 	if (standing->depth > DEPTH_IDENTITY)
+		reason_text(ret_reason->node, sizeof(ret_reason->node), "%s",
+			    pool->nodes[standing->node].name);
+	if (standing->depth > DEPTH_MATCHING) /* before, no one card is to blame */
 		set_card(pool, standing, ret_reason);
 	ret_reason->code = refusals[standing->depth](&refusal, ret_reason);
 	return answer(ret_reason);

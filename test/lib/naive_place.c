@@ -10,12 +10,12 @@
 enum step {
 	STEP_MODEL,
 	STEP_UUID,
+	STEP_KIND,
 	STEP_COUNT, /* only nodes stop here */
 	STEP_SIZE,
 	STEP_HEALTH,
 	STEP_MODE,
 	STEP_FOREIGN,
-	STEP_KIND,
 	STEP_ROOM,
 	STEP_COMPUTE,
 	STEP_ALL,
@@ -100,9 +100,7 @@ static bool right_mode(const struct request *request, const struct card *card)
 	case REQUEST_SLICE:
 		return card->mode == CARD_MODE_SLICES || card->mode == CARD_MODE_AUTO;
 	case REQUEST_SHARED:
-		return card->mode == CARD_MODE_REPLICAS || card->mode == CARD_MODE_MPS;
 	case REQUEST_MIG:
-		return card->mode == CARD_MODE_MIG;
 	case REQUEST_NONE:
 	case REQUEST_KIND_MAX:
 	case REQUEST_KIND_INVALID:
@@ -122,6 +120,7 @@ static bool is_foreign(const struct card *card)
 struct view_of_card {
 	enum step step;        /* the first that it fails */
 	int64_t units, wants;  /* of memory */
+	int64_t size;          /* the units, or any when it never told them */
 	int64_t room, compute; /* free */
 };
 
@@ -141,9 +140,11 @@ static void look_at(const struct naive_world *world, const struct request *reque
 	struct naive_use use = use_of(world, node, position);
 	enum naive_fault fault = world->fault;
 	bool slice = request->kind == REQUEST_SLICE;
+	bool unknown = !gib(card) && card->condition.health != CARD_HEALTHY;
 	bool free = fault == NAIVE_SLICES_FORGOTTEN ? use.whole == 0 : use.holders == 0;
 
 	ret->units = gib(card);
+	ret->size = unknown ? INT32_MAX : ret->units;
 	ret->wants = slice ? share(request, card) : 0;
 	ret->room = use.whole ? 0 : ret->units - use.units;
 	ret->compute = use.whole ? 0 : 100 - (int64_t)use.compute;
@@ -154,7 +155,7 @@ static void look_at(const struct naive_world *world, const struct request *reque
 		[STEP_MODEL] = right_model(request, card),
 		[STEP_UUID] = right_uuid(request, card),
 		[STEP_COUNT] = true,
-		[STEP_SIZE] = !slice || ret->units >= ret->wants,
+		[STEP_SIZE] = !slice || unknown || ret->units >= ret->wants,
 		[STEP_HEALTH] =
 			card->condition.health == CARD_HEALTHY || fault == NAIVE_HEALTH_IGNORED,
 		[STEP_MODE] = right_mode(request, card) || fault == NAIVE_MODE_IGNORED,
@@ -183,7 +184,7 @@ static void nth_miss(const struct view_of_card *cards, size_t count, enum step s
 		int64_t best_miss = 0;
 
 		for (size_t i = 0; i < count; i++) {
-			int64_t have = step == STEP_SIZE   ? cards[i].units
+			int64_t have = step == STEP_SIZE   ? cards[i].size
 				       : step == STEP_ROOM ? cards[i].room
 							   : cards[i].compute;
 			int64_t wants =
@@ -227,7 +228,7 @@ static enum reason_code code_of(enum step step, const struct request *request)
 		[STEP_HEALTH] = REASON_CARD_LOST,
 		[STEP_MODE] = REASON_WRONG_MODE,
 		[STEP_FOREIGN] = REASON_FOREIGN_USE,
-		[STEP_KIND] = request->kind == REQUEST_MIG ? REASON_NO_PROFILE : REASON_NOT_OFFERED,
+		[STEP_KIND] = REASON_NOT_OFFERED,
 		[STEP_ROOM] = slice ? REASON_MEMORY_BUSY : REASON_CARDS_BUSY,
 		[STEP_COMPUTE] = REASON_COMPUTE_BUSY,
 	};
@@ -259,7 +260,7 @@ static void look_at_node(const struct naive_world *world, const struct request *
 
 	if (matching == 0) /* which of the two the pool decides */
 		return;
-	step = STEP_COUNT;
+	step = reaching(cards, count, STEP_KIND) > 0 ? STEP_COUNT : STEP_KIND;
 	while (step < STEP_ALL && reaching(cards, count, step) >= request->cards)
 		step++;
 	ret->step = step;
@@ -268,8 +269,8 @@ static void look_at_node(const struct naive_world *world, const struct request *
 	ret->answer.code = code_of(step, request);
 	ret->answer.wanted = request->cards;
 	ret->answer.total = step == STEP_COUNT ? matching : (int64_t)count;
-	ret->answer.have = step == STEP_COUNT ? 0 : reaching(cards, count, step);
-	ret->nearness = step == STEP_COUNT ? matching : ret->answer.have;
+	ret->answer.have = step == STEP_COUNT ? matching : reaching(cards, count, step);
+	ret->nearness = ret->answer.have;
 	if (step == STEP_HEALTH)
 		ret->answer.code = health_code(inventory, cards);
 	if (request->kind == REQUEST_SLICE &&

@@ -103,6 +103,8 @@ static void make_node(struct run *run, unsigned number)
 
 		if (chance(random, trouble))
 			card->condition.health = chance(random, 50) ? CARD_LOST : CARD_SUSPECT;
+		if (card->condition.health == CARD_LOST && chance(random, 50))
+			card->memory_bytes = 0; /* before it was asked */
 		if (chance(random, trouble))
 			world_add_process(card, chance(random, 30), below(random, 5000));
 	}
@@ -413,10 +415,10 @@ static unsigned pools_to_run(void)
 TEST(engine_and_oracle_agree)
 {
 	static const enum reason_code reached[] = {
-		REASON_NODE_CARDS,   REASON_CARDS_BUSY,  REASON_CARD_MEMORY, REASON_MEMORY_BUSY,
-		REASON_COMPUTE_BUSY, REASON_NO_MODEL,    REASON_NO_UUID,     REASON_CARD_LOST,
-		REASON_CARD_SUSPECT, REASON_WRONG_MODE,  REASON_FOREIGN_USE, REASON_NO_PROFILE,
-		REASON_NOT_OFFERED,  REASON_BAD_REQUEST,
+		REASON_NODE_CARDS,   REASON_CARDS_BUSY, REASON_CARD_MEMORY, REASON_MEMORY_BUSY,
+		REASON_COMPUTE_BUSY, REASON_NO_MODEL,   REASON_NO_UUID,     REASON_CARD_LOST,
+		REASON_CARD_SUSPECT, REASON_WRONG_MODE, REASON_FOREIGN_USE, REASON_NOT_OFFERED,
+		REASON_BAD_REQUEST,
 	};
 	uint64_t seed = number_from("GPUPOOL_TEST_SEED", SEED_DEFAULT);
 	struct run *run = calloc(1, sizeof(*run));
