@@ -65,7 +65,7 @@ struct local_options {
 	unsigned capabilities; /* enum driver_capability, 0: from the container's environment */
 	bool dry_run;          /* plan only: no lock, no runtime, no root needed */
 	bool no_wait;          /* -EBUSY instead of waiting for the lock */
-	bool inherit; /* the caller's environment (run), not a Pod's clean one */
+	bool inherit;          /* the caller's environment (run), not a Pod's clean one */
 };
 
 struct local_job {                         /* one container */

@@ -45,7 +45,7 @@ enum reason_link {
 	  "Ask for at most {total}.")                                                              \
 	M(REASON_CARDS_BUSY, "cards_busy", SCHEDULER, 0, "not enough free cards",                  \
 	  "{object} wants {wanted} free card{s}, {node} has {have} of {total}. Wait for a holder " \
-	  "to end, or ask for fewer.")                                                             \
+	  "to end, or ask for no more than are free.")                                             \
 	M(REASON_CARD_MEMORY, "card_memory", SCHEDULER, 1, "slice larger than any card",           \
 	  "{object} wants {wanted} GiB on {detail}; with nothing else running there are {total} "  \
 	  "GiB at most: {card} of {node} has no more. Ask for at most {total} GiB on a card, or "  \
@@ -71,8 +71,7 @@ enum reason_link {
 	  "suspect, {detail}. See gpupool inventory; it returns when its probe passes.")           \
 	M(REASON_WRONG_MODE, "wrong_mode", SHARING, 0, "card is in another mode",                  \
 	  "{object} wants {detail}, {node} has {have} of {total} cards in a mode for that: "       \
-	  "{card} "                                                                                \
-	  "is in another. Change its mode; out of MIG, that is nvidia-smi -mig 0.")                \
+	  "{card} is in another. Change its mode; out of MIG, that is nvidia-smi -mig 0.")         \
 	M(REASON_FOREIGN_USE, "foreign_use", SHARING, 0, "card used by a process without a grant", \
 	  "{object} wants {wanted} card{s}, {node} has {have} usable of {total}: {card} is used "  \
 	  "without a grant, {detail}. Stop that process or wait for it to end.")                   \

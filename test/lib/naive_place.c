@@ -117,6 +117,11 @@ static bool is_foreign(const struct card *card)
 	return false;
 }
 
+static bool is_size_unknown(const struct card *card)
+{
+	return !gib(card) && card->condition.health != CARD_HEALTHY;
+}
+
 struct view_of_card {
 	enum step step;        /* the first that it fails */
 	int64_t units, wants;  /* of memory */
@@ -140,11 +145,10 @@ static void look_at(const struct naive_world *world, const struct request *reque
 	struct naive_use use = use_of(world, node, position);
 	enum naive_fault fault = world->fault;
 	bool slice = request->kind == REQUEST_SLICE;
-	bool unknown = !gib(card) && card->condition.health != CARD_HEALTHY;
 	bool free = fault == NAIVE_SLICES_FORGOTTEN ? use.whole == 0 : use.holders == 0;
 
 	ret->units = gib(card);
-	ret->size = unknown ? INT32_MAX : ret->units;
+	ret->size = is_size_unknown(card) ? INT32_MAX : ret->units;
 	ret->wants = slice ? share(request, card) : 0;
 	ret->room = use.whole ? 0 : ret->units - use.units;
 	ret->compute = use.whole ? 0 : 100 - (int64_t)use.compute;
@@ -155,7 +159,7 @@ static void look_at(const struct naive_world *world, const struct request *reque
 		[STEP_MODEL] = right_model(request, card),
 		[STEP_UUID] = right_uuid(request, card),
 		[STEP_COUNT] = true,
-		[STEP_SIZE] = !slice || unknown || ret->units >= ret->wants,
+		[STEP_SIZE] = ret->size >= ret->wants,
 		[STEP_HEALTH] =
 			card->condition.health == CARD_HEALTHY || fault == NAIVE_HEALTH_IGNORED,
 		[STEP_MODE] = right_mode(request, card) || fault == NAIVE_MODE_IGNORED,

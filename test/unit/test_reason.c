@@ -77,7 +77,7 @@ static const struct {
 	  "them, 8. Ask for at most 8." },
 	{ REASON_CARDS_BUSY, "cards_busy", "not enough free cards", "scheduler", false,
 	  "container main of Pod default/train wants 16 free cards, node-1 has 5 of 8. Wait for a "
-	  "holder to end, or ask for fewer." },
+	  "holder to end, or ask for no more than are free." },
 	{ REASON_CARD_LOST, "card_lost", "card lost", "driver", false,
 	  "container main of Pod default/train wants 16 cards, node-1 has 5 usable of 8: card 3 "
 	  "(GPU-3) is lost, detail. Reset the card or reboot node-1." },
@@ -165,7 +165,7 @@ TEST(a_reason_as_json)
 		"\"scheduler\",\"forEver\":false,\"sentence\":\"container main of Pod "
 		"default/train "
 		"wants 16 free cards, node-1 has 5 of 8. Wait for a holder to end, or ask for "
-		"fewer."
+		"no more than are free."
 		"\",\"wanted\":16,\"have\":5,\"total\":8,\"object\":\"container main of Pod "
 		"default/train\",\"node\":\"node-1\",\"card\":\"card 3 "
 		"(GPU-3)\",\"model\":\"NVIDIA "
