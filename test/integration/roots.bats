@@ -10,7 +10,7 @@ bats_require_minimum_version 1.5.0
 TABLE=$ROOT/docs/library-targets.md
 NAMES=$BUILD/simdriver/simdriver-names
 SPEC=$BUILD/test/lib/inject_spec
-LIBRARIES_MIN=45 # of the simulated driver with all capabilities
+LIBRARIES_MIN=40 # of the simulated driver with all capabilities
 
 setup_file() {
 	[ "$(id -u)" = 0 ] || return 0
@@ -392,4 +392,58 @@ lands_both() { # DIRECTORY VERSION LAYOUT
 	CHANGE='.mounts += [.mounts[] | select(.destination | endswith("/libcuda.so.1")) | .destination += "234"]'
 	run lands "/lib/$TRIPLET" all
 	[[ $status != 0 && $output == "unexpected: /lib/$TRIPLET/libcuda.so.1234 "* ]]
+}
+
+# targets_32: as targets_of, of the 32-bit libraries.
+targets_32() {
+	local file name
+	find "$DRIVER_FILES" -type f -name '*.so*' | grep -vE "$NOT_INJECTED" | while read -r file; do
+		readelf -h "$file" | grep -q 'Class: *ELF32' || continue
+		name=$(readelf -d "$file" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
+		[[ $file != */libvdpau_nvidia.so.* ]] || name=vdpau/$name
+		echo "/usr/lib/i386-linux-gnu/$name"
+	done | sort
+}
+
+# A 64-bit program cannot load them; its loader's refusal says that they are there and what they are.
+@test "compat32: 32-bit libraries go where the image's 32-bit C library is, and nowhere without one" {
+	needs distroless
+	local layout plan list=$BATS_TEST_TMPDIR/list
+	inside cp -al "$IMAGE" $ROOTS/compat32
+	IMAGE=$ROOTS/compat32
+	put_text /usr/lib/i386-linux-gnu/libc.so.6 "of 32 bits"
+	for layout in debian rhel; do
+		real_driver 550.163.01 $layout
+		plan=$BATS_TEST_TMPDIR/plan-$layout
+		mkdir "$plan"
+		run -0 inside "$SPEC" "$DRIVER_FILES" $ROOTS/distroless compute,compat32 "$plan" /dlopen_probe
+		echo "$output"
+		[[ $output == *"note: compat32: the image has no 32-bit C library"* ]]
+		inside "$SPEC" "$DRIVER_FILES" "$IMAGE" all "$plan" /dlopen_probe >/dev/null
+		jq -r '.mounts[] | .destination' "$plan/config.json" | grep /i386-linux-gnu/ | sort >"$list"
+		targets_32 >"$plan/wanted"
+		[ "$(wc -l <"$plan/wanted")" -ge 15 ]
+		run -0 comm -23 "$plan/wanted" "$list"
+		[ "$output" = "" ]
+		jq '.process.args += $ARGS.positional' "$plan/config.json" --args -- $(cat "$list") >"$plan/asking"
+		run -1 run_bundle runc "$IMAGE" "$plan/asking"
+		[ "$(grep -c 'wrong ELF class: ELFCLASS32$' <<<"$output")" = "$(wc -l <"$list")" ]
+	done
+}
+
+# The last one: it changes the driver of this file's namespace.
+@test "a driver of 550, all its libraries by gpupool itself" {
+	needs distroless
+	local list=$BATS_TEST_TMPDIR/list runtime
+	inside "$SIMDRIVER" stop --root "$DRIVER"
+	driver_start h100
+	VARIABLES=(NVIDIA_DRIVER_CAPABILITIES=all)
+	libraries "$IMAGE" "${VARIABLES[@]}" >"$list"
+	[ "$(wc -l <"$list")" -ge $LIBRARIES_MIN ]
+	grep -q '/libcuda\.so\.550\.' "$list"
+	grep -q '^[^ ]*/libnvidia-gpucomp\.so\.550\.' "$list"
+	for runtime in runc crun; do
+		by_product $runtime "$IMAGE" $(asked_of "$list") >"$BATS_TEST_TMPDIR/out"
+		[ "$(verdict "$list" "$BATS_TEST_TMPDIR/out")" = all ]
+	done
 }
