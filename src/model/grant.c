@@ -107,9 +107,10 @@ static int read_kinds(struct json_object *object, struct grant *grant, struct er
 
 	grant->kind = request_kind_from_string(kind);
 	grant->enforcement = enforcement_from_string(enforcement);
-	if ((int)grant->kind < 0 || grant->kind == REQUEST_NONE)
+	if ((int)grant->kind < 0)
 		return error_set(error, EINVAL,
-				 "grant.kind is '%.32s'; it must be whole, slice, shared or mig",
+				 "grant.kind is '%.32s'; it must be none, whole, slice, shared or "
+				 "mig",
 				 kind);
 	if ((int)grant->enforcement < 0)
 		return error_set(error, EINVAL, "grant.enforcement is '%.32s', which is unknown",
@@ -134,6 +135,9 @@ static int read_cards(struct json_object *object, struct grant *grant, struct er
 		if (r == 0 && !card->uuid[0])
 			return error_set(error, EINVAL, "%s.uuid is empty", where);
 	}
+	if (r == 0 && grant->kind == REQUEST_NONE && grant->card_count)
+		return error_set(error, EINVAL, "grant.kind is 'none' and grant.cards names %zu",
+				 grant->card_count);
 	return r;
 }
 

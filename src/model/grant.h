@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one container holds. */
+/* What one container holds. A container without a card has one too, of kind none. */
 #pragma once
 
 #include <stdint.h>

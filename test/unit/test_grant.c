@@ -46,6 +46,19 @@ TEST(there_and_back)
 	assert_string_equal(json_object_to_json_string_ext(again, JSON_C_TO_STRING_PLAIN), whole);
 }
 
+/* A container without a card has a record too, or it would be cleared away while it runs. */
+TEST(no_card_is_a_grant)
+{
+	static const char none[] = "{" NAMES ",\"kind\":\"none\",\"enforcement\":\"whole card\","
+				   "\"cards\":[]}";
+	autojson *object = parse(none);
+	cleanup(grant_release) struct grant grant = { 0 };
+
+	assert_int_equal(grant_from_json(object, &grant, NULL), 0);
+	assert_int_equal(grant.kind, REQUEST_NONE);
+	assert_int_equal(grant.card_count, 0);
+}
+
 static const struct {
 	const char *text, *message;
 } bad[] = {
@@ -57,9 +70,9 @@ static const struct {
 	{ "{\"version\":1,\"namespace\":7}", "grant.namespace must be a string" },
 	{ "{\"version\":1,\"namespace\":\"a/b\"}",
 	  "grant.namespace is 'a/b'; only letters, digits and - . _ : are allowed" },
-	{ "{" NAMES "}", "grant.kind is ''; it must be whole, slice, shared or mig" },
-	{ "{" NAMES ",\"kind\":\"none\"}",
-	  "grant.kind is 'none'; it must be whole, slice, shared or mig" },
+	{ "{" NAMES "}", "grant.kind is ''; it must be none, whole, slice, shared or mig" },
+	{ "{" NAMES ",\"kind\":\"none\",\"enforcement\":\"whole card\",\"cards\":[" CARD "]}",
+	  "grant.kind is 'none' and grant.cards names 1" },
 	{ "{" NAMES ",\"kind\":\"slice\",\"enforcement\":\"some\"}",
 	  "grant.enforcement is 'some', which is unknown" },
 	{ "{" NAMES "," KINDS "}", "grant.cards must be a list" },
