@@ -148,8 +148,12 @@ int runtime_exec(const struct runtime *runtime, const char *id, const char *cons
 	struct error failure = ERROR_INIT;
 	struct error *errors = error ? error : &failure;
 
-	for (size_t i = 0; argv[i] && count + 1 < ARRAY_SIZE(arguments); i++)
+	for (size_t i = 0; argv[i]; i++) {
+		if (count + 1 >= ARRAY_SIZE(arguments))
+			return error_set(errors, E2BIG, "too many arguments for %s exec",
+					 runtime->name);
 		arguments[count++] = argv[i];
+	}
 	int r = container_log_path(runtime, id, &log, errors);
 	if (r < 0)
 		return r;

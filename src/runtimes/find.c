@@ -28,24 +28,31 @@ static bool runtime_find_name(const char *name, struct runtime *ret)
 	return false;
 }
 
+static bool runtime_is_known(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(runtime_names); i++)
+		if (strcmp(name, runtime_names[i]) == 0)
+			return true;
+	return false;
+}
+
 static int runtime_find_path(const char *path, struct runtime *ret, struct error *error)
 {
 	const char *name = strrchr(path, '/') + 1;
 
-	for (size_t i = 0; i < ARRAY_SIZE(runtime_names); i++) {
-		if (strcmp(name, runtime_names[i]) != 0)
-			continue;
-		if (access(path, X_OK) < 0)
-			return error_set_errno(error, errno, "cannot run the runtime %s", path);
-		if (strlen(path) >= sizeof(ret->path))
-			return error_set(error, ENAMETOOLONG, "the runtime's path %s is too long",
-					 path);
-		snprintf(ret->name, sizeof(ret->name), "%s", name);
-		snprintf(ret->path, sizeof(ret->path), "%s", path);
-		return 0;
-	}
-	return error_set(error, EINVAL, "unknown runtime %s; give a path that ends in runc or crun",
-			 path);
+	if (!runtime_is_known(name))
+		return error_set(error, EINVAL,
+				 "unknown runtime %s; give a path that ends in runc or crun", path);
+	if (access(path, X_OK) < 0)
+		return error_set_errno(error, errno, "cannot run the runtime %s", path);
+	if (strlen(path) >= sizeof(ret->path))
+		return error_set(error, ENAMETOOLONG,
+				 "the path of the runtime %s has more than %zu bytes; make a link "
+				 "with a shorter one",
+				 path, sizeof(ret->path) - 1);
+	snprintf(ret->name, sizeof(ret->name), "%s", name);
+	snprintf(ret->path, sizeof(ret->path), "%s", path);
+	return 0;
 }
 
 int runtime_find(const char *name, const char *state, struct runtime *ret,
@@ -63,6 +70,12 @@ int runtime_find(const char *name, const char *state, struct runtime *ret,
 		*ret = found;
 		return 0;
 	}
+	if (name && !runtime_is_known(name))
+		return error_set(
+			error, EINVAL,
+			"unknown runtime %s; give runc, crun, or an absolute path that ends "
+			"in one of them",
+			name);
 	for (size_t i = 0; i < ARRAY_SIZE(runtime_names); i++) {
 		if (name && strcmp(name, runtime_names[i]) != 0)
 			continue;

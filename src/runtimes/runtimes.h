@@ -24,7 +24,7 @@ struct runtime {
 /*
  * NAME "runc", "crun" or an absolute path; NULL takes the first of runc, crun. Only the system's
  * own directories are searched, never PATH. STATE is the directory for the runtime's state.
- * -ENOENT with *ret_reason (may be NULL) when there is none.
+ * -ENOENT with *ret_reason (may be NULL) when there is none; -EINVAL for another name.
  */
 int runtime_find(const char *name, const char *state, struct runtime *ret,
 		 struct reason *ret_reason, struct error *error);
