@@ -320,6 +320,12 @@ static int fail_usage(const struct program *program, const char *message)
 	return EXIT_USAGE;
 }
 
+static int fail_memory(const struct program *program)
+{
+	fprintf(stderr, "%s: out of memory\n", program->name);
+	return EXIT_FAILURE;
+}
+
 static int fail_command(const struct program *program, const char *name)
 {
 	const char *nearest = NULL;
@@ -342,16 +348,6 @@ static int fail_command(const struct program *program, const char *name)
 	return EXIT_USAGE;
 }
 
-/* Output that did not reach its reader (full disk, closed pipe) is a failure. */
-static int finish_output(const struct program *program)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return 0;
-	fprintf(stderr, "%s: cannot write to standard output; check where it leads\n",
-		program->name);
-	return 1;
-}
-
 static int run_help(const struct program *program, int argc, char **argv)
 {
 	const struct command *command = NULL;
@@ -362,7 +358,7 @@ static int run_help(const struct program *program, int argc, char **argv)
 			return fail_command(program, argv[2]);
 	}
 	option_print_help(program, command, stdout);
-	return finish_output(program);
+	return 0;
 }
 
 static int run_version(const struct program *program, int argc, char **argv)
@@ -370,7 +366,7 @@ static int run_version(const struct program *program, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	printf("%s %s\n", program->name, GPUPOOL_VERSION);
-	return finish_output(program);
+	return 0;
 }
 
 static int run_man(const struct program *program, int argc, char **argv)
@@ -378,7 +374,7 @@ static int run_man(const struct program *program, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	option_print_man(program, stdout);
-	return finish_output(program);
+	return 0;
 }
 
 static int run_completion(const struct program *program, int argc, char **argv)
@@ -386,7 +382,7 @@ static int run_completion(const struct program *program, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	option_print_completion(program, stdout);
-	return finish_output(program);
+	return 0;
 }
 
 /* What every program answers before its own commands. */
@@ -407,15 +403,15 @@ static int command_run(const struct program *program, const struct command *comm
 	int operands = 0, code;
 
 	if (!options)
-		return fail_usage(program, "out of memory") - 1;
+		return fail_memory(program);
 	int r = option_parse(command, argc, argv, options, &operands, &error);
 	if (r == -ECANCELED) {
 		option_print_help(program, command, stdout);
-		code = finish_output(program);
+		code = 0;
+	} else if (r == -ENOMEM) {
+		code = fail_memory(program);
 	} else if (r < 0) {
 		code = fail_usage(program, error.message);
-		if (r == -ENOMEM)
-			code = 1;
 	} else if (operands < argc && (!command->operands || !*command->operands)) {
 		error_set(&error, EINVAL, "'%s' takes no operand, but '%s' was given; remove it",
 			  command->name, argv[operands]);

@@ -73,8 +73,9 @@ int option_parse(const struct command *command, int argc, char **argv, void *opt
 		 int *ret_operands, struct error *error);
 void option_release(const struct command *command, void *options);
 
-/* Runs `argv[1]` of the program: parses, answers --help, --version and "help". Returns the exit
- * code; usage errors print one sentence on standard error and return 2. */
+/* Runs `argv[1]` of the program: parses, answers --help, --version, "help", --print-man and
+ * --print-completion. Returns the exit code; usage errors print one sentence on standard error and
+ * return 2. Whether standard output could be written is left to the caller, at the end of all. */
 int program_main(const struct program *program, int argc, char **argv);
 
 void option_print_help(const struct program *program, const struct command *command, FILE *out);
