@@ -2,6 +2,7 @@
 /* One container's bundle: its directory below <run>/containers and its OCI spec. */
 #include "local/private.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -234,6 +235,33 @@ int bundle_spec(const struct local_session *session, struct local_job *job, stru
 	return bundle_root_mounts(job, error);
 }
 
+/* Files that a writer left half done when it was killed, ours (".grant.json.<number>") and the
+ * runtime's (".pid"): with one of them the directory could not go, and no command could start. */
+static int bundle_remove_unfinished(int fd, const char *bundle, struct error *error)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+	int r = 0;
+
+	if (!stream) {
+		r = error_set_errno(error, errno, "cannot read %s", bundle);
+		if (copy >= 0)
+			close(copy);
+		return r;
+	}
+	while (r == 0 && (entry = readdir(stream))) {
+		if (entry->d_name[0] != '.' || strcmp(entry->d_name, ".") == 0 ||
+		    strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (unlinkat(fd, entry->d_name, 0) < 0 && errno != ENOENT)
+			r = error_set_errno(error, errno, "cannot remove %s/%s", bundle,
+					    entry->d_name);
+	}
+	closedir(stream);
+	return r;
+}
+
 /* Only what we put there goes: never into rootfs, which would be the host if a mount leaked. */
 int bundle_remove(const char *bundle, struct error *error)
 {
@@ -250,6 +278,9 @@ int bundle_remove(const char *bundle, struct error *error)
 	if (fd < 0)
 		return errno == ENOENT ? 0
 				       : error_set_errno(error, errno, "cannot open %s", bundle);
+	int r = bundle_remove_unfinished(fd, bundle, error);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
 		if (unlinkat(fd, entries[i].name, entries[i].flags) < 0 && errno != ENOENT)
 			return error_set_errno(error, errno, "cannot remove %s/%s", bundle,

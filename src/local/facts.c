@@ -79,7 +79,7 @@ static int facts_nodes(pid_t pid, struct local_facts *facts, struct error *error
 	return r;
 }
 
-/* The path after "<number>:<controllers>:" of the line whose controllers hold CONTROLLER. */
+/* The path after "<number>:<controllers>:" of the line whose controllers are CONTROLLER alone. */
 static bool facts_cgroup(char *text, const char *controller, char *ret, size_t size)
 {
 	char *state = NULL;
@@ -101,7 +101,7 @@ static bool facts_cgroup(char *text, const char *controller, char *ret, size_t s
 
 static int facts_rules_v1(struct local_facts *facts, struct error *error)
 {
-	char path[512];
+	char path[1100];
 	autofree char *text = NULL;
 	size_t length;
 	char *state = NULL;
@@ -121,7 +121,7 @@ static int facts_rules_v1(struct local_facts *facts, struct error *error)
 /* cgroup v2 keeps the rules in programs, which the kernel counts but does not show. */
 static int facts_rules_v2(struct local_facts *facts, struct error *error)
 {
-	char path[512];
+	char path[1100];
 	union bpf_attr attributes = { .query = { .attach_type = BPF_CGROUP_DEVICE } };
 
 	snprintf(path, sizeof(path), "/sys/fs/cgroup%s", facts->cgroup);

@@ -34,15 +34,22 @@ static int job_write_bundle(struct local_job *job, struct error *error)
 {
 	autostrbuf path = STRBUF_INIT(4096);
 
+	strbuf_addf(&path, "%s/containers", local_run_directory());
+	int r = file_make_directories(path.data, 0755, error);
+	if (r < 0)
+		return r;
+	/* The number of a process comes back: its namesake may still run and hold cards. */
+	if (mkdir(job->bundle, 0755) < 0)
+		return error_set_errno(error, errno, "cannot make the directory %s", job->bundle);
+	job->recorded = true;
+	strbuf_reset(&path);
 	strbuf_addf(&path, "%s/rootfs", job->bundle);
 	if (strbuf_failed(&path) < 0)
 		return error_set(error, ENAMETOOLONG, "the path of container %s is too long",
 				 job->id);
-	int r = file_make_directories(path.data, 0755, error);
-	if (r < 0)
-		return r;
-	job->recorded = true;
-	r = holder_write(job, error);
+	r = file_make_directories(path.data, 0755, error);
+	if (r == 0)
+		r = holder_write(job, error);
 	if (r < 0)
 		return r;
 	strbuf_reset(&path);
@@ -98,12 +105,15 @@ static size_t jobs_reap(struct local_session *session)
 		if (job->pid <= 0 || job->ended)
 			continue;
 		pid_t got = waitpid(job->pid, &job->status, WNOHANG);
-		if (got == job->pid || (got < 0 && errno == ECHILD)) {
-			job->ended = true;
-			if (job->ended_by && WIFSIGNALED(job->status))
-				job->status = job->ended_by;
-		} else
+		if (got != job->pid && !(got < 0 && errno == ECHILD)) {
 			running++;
+			continue;
+		}
+		job->ended = true;
+		if (got < 0) /* somebody else took its status, and 0 would be a claim */
+			job->status = W_EXITCODE(EXIT_FAILURE, 0);
+		else if (job->ended_by && WIFSIGNALED(job->status))
+			job->status = job->ended_by;
 	}
 	return running;
 }

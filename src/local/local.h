@@ -113,7 +113,9 @@ void local_node_name(char *ret, size_t size);
  */
 int local_session_open(const struct local_options *options, void (*waiting)(const char *sentence),
 		       struct local_session *ret, struct reason *ret_reason, struct error *error);
-void local_session_close(struct local_session *session); /* kills and removes what is left */
+/* Kills and removes the containers that are left. */
+void local_session_end_jobs(struct local_session *session);
+void local_session_close(struct local_session *session); /* ends its jobs, too */
 
 /* Places every container of PODS, all or none. -EAGAIN, -ENOSPC: refused, *ret_reason says why. */
 int local_session_place(struct local_session *session, const struct pod *pods, size_t count,
@@ -143,7 +145,7 @@ struct local_facts {
 	bool no_new_privileges;
 	char capabilities[32]; /* CapEff as the kernel prints it */
 	unsigned uid;
-	char cgroup[256];
+	char cgroup[1024];
 };
 int local_facts_read(pid_t pid, struct local_facts *ret, struct error *error);
 void local_facts_release(struct local_facts *facts);

@@ -71,10 +71,10 @@ static int job_plan(struct local_session *session, struct local_job *job, struct
 	int r = job_choose_image(session, job, error);
 	if (r < 0)
 		return r;
-	autoclose int root = open(job->image ? job->image : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const char *path = job->image ? job->image : "/";
+	autoclose int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
-		return error_set_errno(error, errno, "cannot open the image directory %s",
-				       job->image);
+		return error_set_errno(error, errno, "cannot open the image directory %s", path);
 	container_object(job->pod, job->container, ret_reason->object, sizeof(ret_reason->object));
 	r = bundle_spec(session, job, error);
 	return r < 0 ? r : job_inject(session, job, root, ret_reason, error);

@@ -120,7 +120,7 @@ void job_release(struct local_job *job)
 	*job = (struct local_job){ .pid = 0 };
 }
 
-void local_session_close(struct local_session *session)
+void local_session_end_jobs(struct local_session *session)
 {
 	for (size_t i = 0; i < session->job_count; i++) {
 		struct local_job *job = &session->jobs[i];
@@ -129,8 +129,15 @@ void local_session_close(struct local_session *session)
 			runtime_delete(&session->runtime, job->id, NULL);
 		if (job->recorded)
 			bundle_remove(job->bundle, NULL);
-		job_release(job);
+		job->created = job->recorded = false;
 	}
+}
+
+void local_session_close(struct local_session *session)
+{
+	local_session_end_jobs(session);
+	for (size_t i = 0; i < session->job_count; i++)
+		job_release(&session->jobs[i]);
 	free(session->jobs);
 	driver_files_free(session->files);
 	pool_free(session->pool);

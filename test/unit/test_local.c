@@ -249,6 +249,45 @@ TEST(a_lock_that_is_a_link_is_not_followed)
 	close_directory();
 }
 
+/* The number of a process comes back: what stands there is another's container, which may run. */
+TEST(a_container_of_the_same_name_is_left_alone)
+{
+	char bundle[256], id[] = "default-train-main-7-1";
+	struct error error = ERROR_INIT;
+	struct local_session session = { .lock = -1 };
+	struct local_job job = { .id = id, .bundle = bundle };
+
+	open_directory();
+	setenv("GPUPOOL_RUN_DIR", directory, 1);
+	write_holder(id, "{}");
+	snprintf(bundle, sizeof(bundle), "%s/containers/%s", directory, id);
+	assert_int_equal(local_job_create(&session, &job, &error), -EEXIST);
+	assert_non_null(strstr(error.message, bundle));
+	assert_false(job.recorded);
+	assert_false(job.created);
+	sigprocmask(SIG_SETMASK, &session.signals, NULL);
+	unsetenv("GPUPOOL_RUN_DIR");
+	remove_holder(id);
+	close_directory();
+}
+
+/* A writer that was killed leaves its temporary file: the bundle must go all the same. */
+TEST(what_a_killed_writer_left_goes_with_its_bundle)
+{
+	static const char *const names[] = { ".grant.json.0123456789abcdef", ".config.json.0",
+					     ".pid" };
+	char path[256];
+
+	open_directory();
+	write_holder("half", "{}");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s/containers/half/%s", directory, names[i]);
+		assert_int_equal(file_write_atomic(path, "", 0, 0600, NULL), 0);
+	}
+	remove_holder("half");
+	close_directory();
+}
+
 /* Nothing that we did not put there goes, and never anything below rootfs. */
 TEST(removing_a_bundle_spares_what_is_not_ours)
 {
