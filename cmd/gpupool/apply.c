@@ -24,22 +24,6 @@ static const struct option_row apply_rows[] = {
 	{ .name = NULL },
 };
 
-static int apply_refused(const struct common_options *common, const struct reason *reason,
-			 const struct error *refusal)
-{
-	autojson *object = NULL;
-	struct error error = ERROR_INIT;
-
-	if (!common->json) {
-		print_reason_at(reason, refusal, stderr);
-		return EXIT_REFUSED;
-	}
-	if (reason_to_json(reason, &object, &error) < 0)
-		return fail(EXIT_FAILED, &error);
-	print_json(object);
-	return EXIT_REFUSED;
-}
-
 static int apply_run(void *data, int argc, char **argv)
 {
 	const struct apply_options *options = data;
@@ -57,7 +41,7 @@ static int apply_run(void *data, int argc, char **argv)
 	int r = pods_read(options->file, &pods, &count, &reason, &error);
 	if (r < 0) {
 		if (reason.code != REASON_NONE)
-			return apply_refused(&options->common, &reason, &error);
+			return refuse(&options->common, r, &reason, &error);
 		return fail(EXIT_FAILED, &error);
 	}
 	const struct pods_view view = { .inherit = false };

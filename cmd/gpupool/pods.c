@@ -240,6 +240,9 @@ static int session_run(struct local_session *session, const struct common_option
 	if (r == 0)
 		r = jobs_make_and_wait(session, view, &error);
 	jobs_close_pipes(session);
+	/* A container that was made and will not be started keeps the pipes open, for ever. */
+	if (r < 0)
+		local_session_end_jobs(session);
 	for (size_t i = 0; i < prefixes.count; i++)
 		waitpid(prefixes.pids[i], NULL, 0);
 	free(prefixes.pids);
@@ -249,21 +252,6 @@ static int session_run(struct local_session *session, const struct common_option
 	if (common->json && print_jobs_json(session) != EXIT_DONE)
 		return EXIT_FAILED;
 	return code;
-}
-
-static int refuse(const struct common_options *common, int result, const struct reason *reason)
-{
-	if (common->json) {
-		autojson *object = NULL;
-		struct error error = ERROR_INIT;
-
-		if (reason_to_json(reason, &object, &error) < 0)
-			return fail(EXIT_FAILED, &error);
-		print_json(object);
-	} else {
-		print_reason(reason, stderr);
-	}
-	return reason_exit(result, reason);
 }
 
 /* Up to the plan. EXIT_DONE, or the exit code after the reason or error was printed. */
@@ -282,7 +270,8 @@ static int session_prepare(struct local_session *session, const struct common_op
 		r = local_session_plan(session, &reason, &error);
 	if (r == 0)
 		return EXIT_DONE;
-	return reason.code != REASON_NONE ? refuse(common, r, &reason) : fail(EXIT_FAILED, &error);
+	return reason.code != REASON_NONE ? refuse(common, r, &reason, NULL)
+					  : fail(EXIT_FAILED, &error);
 }
 
 static int session_show_and_run(struct local_session *session, const struct common_options *common,
@@ -315,7 +304,7 @@ int pods_run(const struct common_options *common, const struct pod *pods, size_t
 	int r = local_session_open(&options, say_waiting, &session, &reason, &error);
 	if (r < 0) {
 		if (reason.code != REASON_NONE)
-			return refuse(common, r, &reason);
+			return refuse(common, r, &reason, NULL);
 		return fail(r == -EBUSY ? EXIT_WAITING : EXIT_FAILED, &error);
 	}
 	int code = session_prepare(&session, common, pods, count);

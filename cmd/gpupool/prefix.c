@@ -43,10 +43,11 @@ static void copy_lines(const char *prefix, FILE *input, int output)
 static void prefix_child(const char *prefix, int input, int output)
 {
 	/* The last line matters more than a signal meant for the containers. */
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	sigaction(SIGINT, &ignore, NULL);
-	sigaction(SIGTERM, &ignore, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		sigaction(ignored[i], &ignore, NULL);
 	if (dup2(input, 0) < 0 || dup2(output, 1) < 0)
 		_exit(1);
 	/* The pool's lock among them: this process may outlive a killed gpupool. */

@@ -119,6 +119,23 @@ enum exit_code reason_exit(int result, const struct reason *reason)
 	return result == -EAGAIN ? EXIT_WAITING : EXIT_REFUSED;
 }
 
+int refuse(const struct common_options *common, int result, const struct reason *reason,
+	   const struct error *at)
+{
+	autojson *object = NULL;
+	struct error error = ERROR_INIT;
+
+	if (!common->json && at)
+		print_reason_at(reason, at, stderr);
+	else if (!common->json)
+		print_reason(reason, stderr);
+	else if (reason_to_json(reason, &object, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	else if (print_json(object) != EXIT_DONE)
+		return EXIT_FAILED;
+	return reason_exit(result, reason);
+}
+
 const char *reality(const struct inventory *inventory)
 {
 	return inventory->real ? "real" : "simulated";

@@ -192,8 +192,7 @@ static int run_run(void *data, int argc, char **argv)
 	if (r < 0) {
 		if (reason.code == REASON_NONE)
 			return fail(EXIT_USAGE, &error);
-		print_reason(&reason, stderr);
-		return EXIT_REFUSED;
+		return refuse(&options->common, r, &reason, NULL);
 	}
 	const struct pods_view view = { .inherit = true };
 	int code = pods_run(&options->common, &pod, 1, &view);

@@ -38,6 +38,65 @@ setup() {
 	nothing_left
 }
 
+@test "two Pods of which one cannot be made: no wait for the other, nothing left" {
+	cat >"$BATS_TEST_TMPDIR/two.yaml" <<-END
+		{apiVersion: v1, kind: Pod, metadata: {name: $POD-one},
+		 spec: {containers: [{name: main, image: host, command: [sleep, "60"]}]}}
+		---
+		{apiVersion: v1, kind: Pod, metadata: {name: $POD-two},
+		 spec: {containers: [{name: main, image: host, command: [/no/such/command]}]}}
+	END
+	run inside timeout --signal KILL 30 gpupool apply -f "$BATS_TEST_TMPDIR/two.yaml"
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"/no/such/command"* ]]
+	nothing_left
+}
+
+@test "a container without a card is no riddle to the next command" {
+	local fifo=$BATS_TEST_TMPDIR/fifo
+	mkfifo "$fifo"
+	inside gpupool run --name "$POD" -- "$PROBE" hold <"$fifo" 3>&- &
+	local job=$!
+	exec 8>"$fifo"
+	wait_for 20 inside sh -c 'ls /run/gpupool/containers/default-$POD-*/pid'
+	run inside gpupool inventory
+	echo "$output"
+	exec 8>&-
+	wait "$job"
+	[ "$status" = 0 ]
+}
+
+@test "whatever state the caller leaves: closed descriptors, SIGCHLD ignored, a strict umask" {
+	# Both closed: what was opened next had their numbers, and the helper lost its socket.
+	run inside sh -c 'gpupool run --name "$POD" --gpus 1 -- true <&- >&-'
+	echo "$output"
+	[ "$status" = 0 ]
+	# No exit status could be waited for.
+	run inside python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execvp(sys.argv[1], sys.argv[1:])' gpupool run --name "$POD" -- sh -c 'exit 7'
+	echo "$output"
+	[ "$status" = 7 ]
+	# The directories on the way to the driver's files were root's alone.
+	run inside sh -c 'umask 077; SUDO_UID=65534 SUDO_GID=65534 exec gpupool run --name "$POD" --gpus 1 -- nvidia-smi -L'
+	echo "$output"
+	[ "$status" = 0 ]
+	nothing_left
+}
+
+@test "run --json: a refusal is JSON too" {
+	inside gpupool run --name "$POD" --json --gpus 0.5 -- true >"$BATS_TEST_TMPDIR/out" && false || [ $? = 4 ]
+	[ "$(jq -r .code "$BATS_TEST_TMPDIR/out")" = not_integer ]
+}
+
+@test "a runtime that we do not know is a slip of the pen, not a machine without one" {
+	run inside gpupool run --name "$POD" --runtime podman -- true
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"unknown runtime podman; give runc, crun, or an absolute path"* ]]
+}
+
 @test "the caller is who called sudo, without capabilities, in the caller's directory" {
 	cd /usr/share
 	run inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run --name "$POD" --gpus 1 -- "$PROBE" status -- open /dev/nvidia0 /dev/nvidia1
