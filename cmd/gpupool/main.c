@@ -35,11 +35,13 @@ static const struct program program = {
  */
 static void start_from_known_state(void)
 {
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
+
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
 		    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
 			exit(EXIT_FAILED);
-	signal(SIGCHLD, SIG_DFL);
+	sigaction(SIGCHLD, &standard, NULL);
 	umask(022);
 }
 
