@@ -77,15 +77,10 @@ int refuse(const struct common_options *common, int result, const struct reason 
 
 void print_columns(struct columns *columns, FILE *out);
 int print_json(struct json_object *object);
-/* The exit code for a refusal: REFUSED, WAITING or, for the driver's absence, RIGHTS. */
-enum exit_code reason_exit(int result, const struct reason *reason);
 
 void print_cards(const struct inventory *inventory, const struct local_holders *holders, FILE *out);
 void print_holders(const struct inventory *inventory, const struct local_holders *holders,
 		   FILE *out);
-/* "card 0 NVIDIA A100-SXM4-80GB GPU-..." of a card of a grant. */
-void describe_grant_card(const struct inventory *inventory, const struct grant_card *card,
-			 struct strbuf *out);
 /* Asked, granted a line a card, enforcement. */
 void print_grant(const struct local_session *session, const struct local_job *job, FILE *out);
 /* The same for `run`, where what was asked stands on the command line. */
@@ -104,9 +99,6 @@ struct pods_view {
 /* Runs, or plans with dry_run, all containers of PODS at once; returns the exit code. */
 int pods_run(const struct common_options *common, const struct pod *pods, size_t count,
 	     const struct pods_view *view);
-/* Session options from the common ones. */
-void session_options(const struct common_options *common, struct local_options *ret);
-void say_waiting(const char *sentence);
 /* Reads every Pod of a manifest file. *ret and its items belong to the caller. */
 int pods_read(const char *path, struct pod **ret, size_t *ret_count, struct reason *ret_reason,
 	      struct error *error);

@@ -11,7 +11,7 @@
 #define PLAN_TEXT_MAX  (1u << 22)
 #define CONTAINERS_MAX 256 /* at once: each has a process, pipes and mounts */
 
-void session_options(const struct common_options *common, struct local_options *ret)
+static void session_options(const struct common_options *common, struct local_options *ret)
 {
 	*ret = (struct local_options){
 		.device = { .driver_root = common->driver_root },
@@ -22,7 +22,7 @@ void session_options(const struct common_options *common, struct local_options *
 	};
 }
 
-void say_waiting(const char *sentence)
+static void say_waiting(const char *sentence)
 {
 	say("waiting: %s", sentence);
 }

@@ -111,7 +111,8 @@ int print_json(struct json_object *object)
 	return EXIT_DONE;
 }
 
-enum exit_code reason_exit(int result, const struct reason *reason)
+/* REFUSED, WAITING or, for the driver's absence, RIGHTS. */
+static enum exit_code reason_exit(int result, const struct reason *reason)
 {
 	if (reason->code == REASON_NO_DRIVER || reason->code == REASON_DRIVER_MISMATCH ||
 	    reason->code == REASON_DRIVER_HUNG || reason->code == REASON_NO_RUNTIME)
@@ -206,8 +207,9 @@ void print_cards(const struct inventory *inventory, const struct local_holders *
 	print_columns(&columns, out);
 }
 
-void describe_grant_card(const struct inventory *inventory, const struct grant_card *granted,
-			 struct strbuf *out)
+/* "card 0 NVIDIA A100-SXM4-80GB GPU-..." */
+static void describe_grant_card(const struct inventory *inventory, const struct grant_card *granted,
+				struct strbuf *out)
 {
 	const struct card *card = inventory_find(inventory, granted->uuid);
 

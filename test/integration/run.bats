@@ -86,8 +86,8 @@ os.execvp(sys.argv[1], sys.argv[1:])' gpupool run --name "$POD" -- sh -c 'exit 7
 }
 
 @test "run --json: a refusal is JSON too" {
-	inside gpupool run --name "$POD" --json --gpus 0.5 -- true >"$BATS_TEST_TMPDIR/out" && false || [ $? = 4 ]
-	[ "$(jq -r .code "$BATS_TEST_TMPDIR/out")" = not_integer ]
+	inside gpupool run --name "$POD" --json --gpu-memory 13 --slice-cards 2 -- true >"$BATS_TEST_TMPDIR/out" && false || [ $? = 4 ]
+	[ "$(jq -r .code "$BATS_TEST_TMPDIR/out")" = bad_request ]
 }
 
 @test "a runtime that we do not know is a slip of the pen, not a machine without one" {
