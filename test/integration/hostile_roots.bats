@@ -53,7 +53,7 @@ nothing_changed() {
 ran_or_said() {
 	case $1 in
 	0) grep -qx "/dev/nvidia0 ENXIO" "$BATS_TEST_TMPDIR/out" ;;
-	1) [ "$(grep -c '^gpupool: ' <(grep -v '^gpupool: note: ' "$2"))" = 1 ] ;;
+	1) [ "$(grep -c '^gpupool: ' <(grep -vE '^gpupool: (note: |card |[0-9]+ cards )' "$2"))" = 1 ] ;;
 	4) [ "$(grep -c '^refused: ' "$2")" = 1 ] ;;
 	*) return 1 ;;
 	esac
