@@ -23,34 +23,35 @@ struct common_options {
 };
 
 /* Rows for a table whose options structure has a `struct common_options common`. */
-#define COMMON_ROW_DRIVER_ROOT(type)                                             \
-	{                                                                        \
-		.name = "driver-root", .kind = OPTION_STRING, .argument = "DIR", \
-		.help = "where the NVIDIA driver's files are",                   \
-		.offset = offsetof(type, common.driver_root)                     \
+#define COMMON_ROW_DRIVER_ROOT(type)                                                            \
+	{                                                                                       \
+		.name = "driver-root", .kind = OPTION_STRING, .argument = "DIR",                \
+		.help = "root below which the NVIDIA driver's files are (default: /, then the " \
+			"usual places)",                                                        \
+		.offset = offsetof(type, common.driver_root)                                    \
 	}
 #define COMMON_ROW_JSON(type)                                                         \
 	{                                                                             \
 		.name = "json", .kind = OPTION_FLAG, .help = "print one JSON object", \
 		.offset = offsetof(type, common.json)                                 \
 	}
-#define COMMON_ROW_RUNTIME(type)                                                           \
-	{                                                                                  \
-		.name = "runtime", .kind = OPTION_STRING, .argument = "NAME",              \
-		.help = "container runtime: runc, crun or an absolute path (first found)", \
-		.offset = offsetof(type, common.runtime)                                   \
+#define COMMON_ROW_RUNTIME(type)                                                            \
+	{                                                                                   \
+		.name = "runtime", .kind = OPTION_STRING, .argument = "NAME",               \
+		.help = "runc, crun or the path of one (default: the first that is found)", \
+		.offset = offsetof(type, common.runtime)                                    \
 	}
-#define COMMON_ROW_IMAGE(type)                                                           \
-	{                                                                                \
-		.name = "image", .kind = OPTION_STRING, .argument = "host|DIR",          \
-		.help = "root of the containers: this machine's, or a directory (host)", \
-		.offset = offsetof(type, common.image)                                   \
+#define COMMON_ROW_IMAGE(type)                                                                    \
+	{                                                                                         \
+		.name = "image", .kind = OPTION_STRING, .argument = "host|DIR",                   \
+		.help = "root of the containers: this machine's, or a directory (default: host)", \
+		.offset = offsetof(type, common.image)                                            \
 	}
-#define COMMON_ROW_DRY_RUN(type)                                                 \
-	{                                                                        \
-		.name = "dry-run", .kind = OPTION_FLAG,                          \
-		.help = "print grants and the plan of edits, make no container", \
-		.offset = offsetof(type, common.dry_run)                         \
+#define COMMON_ROW_DRY_RUN(type)                                    \
+	{                                                           \
+		.name = "dry-run", .kind = OPTION_FLAG,             \
+		.help = "print grants and plan, make no container", \
+		.offset = offsetof(type, common.dry_run)            \
 	}
 #define COMMON_ROW_NO_WAIT(type)                                                \
 	{                                                                       \

@@ -15,15 +15,24 @@ static const struct program program = {
 	.name = "gpupool",
 	.summary = "share the GPUs of a machine by card, by memory and by compute",
 	.description =
-		"gpupool owns the chain from the physical card to the device node in a container: "
-		"it takes an inventory through the driver, places requests on cards, plans what a "
-		"container needs, and runs it. Every refusal says why, with the numbers.\n"
+		"Takes an inventory of the cards through the driver, places requests on them, and "
+		"runs each command or Pod in a container that can open the cards it was granted "
+		"and "
+		"no other. Every refusal says why, with the numbers, and what to change.\n"
 		"\n"
-		"Exit codes: 0 done, 1 failed, 2 usage, 3 not enough rights or no driver, 4 "
-		"refused "
-		"for ever, 5 could fit later. `run` and `apply` of one container return its "
-		"command's "
-		"status once it started.",
+		"Exit codes:\n"
+		"  0  done\n"
+		"  1  failed\n"
+		"  2  wrong usage\n"
+		"  3  a right, the driver or a container runtime is missing\n"
+		"  4  refused: it can never fit this machine as it is asked for\n"
+		"  5  refused now: it fits once others have ended, or once a card is well again\n"
+		"\n"
+		"Once a command has started, run returns its exit status, and so does apply for a "
+		"single container; for several, apply returns 1 when one of them failed. A command "
+		"that cannot be started gives 127 when it was not found, else 126.\n"
+		"\n"
+		"GPUPOOL_DRIVER_ROOT in the environment does what --driver-root does.",
 	.commands = commands,
 };
 

@@ -221,6 +221,15 @@ static int jobs_status(const struct local_session *session)
 	return code;
 }
 
+/* As a shell gives it: 127 for a command that is not there, 126 for one that cannot be executed. */
+static int not_started(const struct local_session *session, int result, const struct error *error)
+{
+	int code = result == -ESRCH ? 127 : result == -ENOEXEC ? 126 : EXIT_FAILED;
+
+	fail(code, error);
+	return session->job_count == 1 ? code : EXIT_FAILED;
+}
+
 static int session_run(struct local_session *session, const struct common_options *common,
 		       const struct pods_view *view)
 {
@@ -247,7 +256,7 @@ static int session_run(struct local_session *session, const struct common_option
 		waitpid(prefixes.pids[i], NULL, 0);
 	free(prefixes.pids);
 	if (r < 0)
-		return fail(EXIT_FAILED, &error);
+		return not_started(session, r, &error);
 	int code = jobs_status(session);
 	if (common->json && print_jobs_json(session) != EXIT_DONE)
 		return EXIT_FAILED;

@@ -20,7 +20,7 @@ static const struct option_row run_rows[] = {
 	  .letter = 'm',
 	  .kind = OPTION_STRING,
 	  .argument = "GiB",
-	  .help = "a slice of a card: GiB of its memory",
+	  .help = "a slice of a card: so much of its memory, in GiB, or as 1536Mi",
 	  .offset = offsetof(struct run_options, memory) },
 	{ .name = "gpu-compute",
 	  .kind = OPTION_STRING,
@@ -35,12 +35,13 @@ static const struct option_row run_rows[] = {
 	{ .name = "gpu-model",
 	  .kind = OPTION_STRING,
 	  .argument = "PATTERNS",
-	  .help = "card models, comma separated, * and ? allowed",
+	  .help = "only cards of these models: patterns with * and ? for the whole name, "
+		  "comma separated, such as '*A100*'",
 	  .offset = offsetof(struct run_options, model) },
 	{ .name = "gpu-uuid",
 	  .kind = OPTION_STRING,
 	  .argument = "UUIDS",
-	  .help = "cards by UUID, comma separated",
+	  .help = "only these cards, comma separated, as gpupool inventory shows them",
 	  .offset = offsetof(struct run_options, uuid) },
 	{ .name = "gpu-policy",
 	  .kind = OPTION_CHOICE,
@@ -51,7 +52,8 @@ static const struct option_row run_rows[] = {
 	{ .name = "name",
 	  .kind = OPTION_STRING,
 	  .argument = "NAME",
-	  .help = "name of the Pod that is made (run)",
+	  .help = "name under which inventory shows it",
+	  .fallback = "run",
 	  .offset = offsetof(struct run_options, name) },
 	COMMON_ROW_IMAGE(struct run_options),
 	COMMON_ROW_DRY_RUN(struct run_options),
@@ -120,7 +122,7 @@ static int run_pod_json(const struct run_options *options, int argc, char **argv
 
 	if (json_add_string(pod, "apiVersion", "v1") < 0 ||
 	    json_add_string(pod, "kind", "Pod") < 0 || json_add(pod, "metadata", metadata) < 0 ||
-	    json_add_string(metadata, "name", options->name ? options->name : "run") < 0 ||
+	    json_add_string(metadata, "name", options->name) < 0 ||
 	    json_add(metadata, "annotations", annotations) < 0 || json_add(pod, "spec", spec) < 0 ||
 	    json_add(spec, "containers", containers) < 0 || json_append(containers, container) < 0)
 		return -ENOMEM;

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
+#include "base/strbuf.h"
+
 #define HELP_INDENT 28 /* where the texts of options begin */
+#define HELP_WIDTH  80
 
 static const struct option_row help_row = {
 	.name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "print this help"
@@ -15,6 +18,59 @@ static const char *row_argument(const struct option_row *row)
 	if (row->kind == OPTION_FLAG)
 		return NULL;
 	return row->argument ? row->argument : row->choices;
+}
+
+/* "which card when several fit: binpack, spread or topology (default: spread)" */
+static void add_row_text(const struct option_row *row, struct strbuf *out)
+{
+	strbuf_adds(out, row->help);
+	/* Without an argument's name the choices stand there already. */
+	for (const char *at = row->argument && row->choices ? row->choices : ""; *at;) {
+		size_t length = strcspn(at, "|");
+		const char *lead = at == row->choices ? ": " : at[length] ? ", " : " or ";
+
+		strbuf_adds(out, lead);
+		strbuf_add(out, at, length);
+		at += length + (at[length] == '|');
+	}
+	if (row->fallback)
+		strbuf_addf(out, " (default: %s)", row->fallback);
+}
+
+/*
+ * LENGTH bytes of TEXT from COLUMN on, broken at blanks before HELP_WIDTH and continued at INDENT;
+ * returns the column after the last word.
+ */
+static size_t print_wrapped(const char *text, size_t length, size_t column, size_t indent,
+			    FILE *out)
+{
+	bool first = true;
+
+	while (length) {
+		size_t word = 0, blanks = strspn(text, " ");
+
+		if (blanks > length)
+			blanks = length;
+		text += blanks;
+		length -= blanks;
+		while (word < length && text[word] != ' ')
+			word++;
+		if (!word)
+			break;
+		if (!first && column + 1 + word > HELP_WIDTH) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (!first) {
+			fputc(' ', out);
+			column++;
+		}
+		fprintf(out, "%.*s", (int)word, text);
+		column += word;
+		text += word;
+		length -= word;
+		first = false;
+	}
+	return column;
 }
 
 static void print_help_row(const struct option_row *row, FILE *out)
@@ -29,9 +85,10 @@ static void print_help_row(const struct option_row *row, FILE *out)
 		fputc('\n', out);
 		width = 0;
 	}
-	fprintf(out, "%*s%s", HELP_INDENT - width, "", row->help);
-	if (row->fallback)
-		fprintf(out, " (default: %s)", row->fallback);
+	autostrbuf text = STRBUF_INIT(4096);
+	add_row_text(row, &text);
+	fprintf(out, "%*s", HELP_INDENT - width, "");
+	print_wrapped(text.data, text.length, HELP_INDENT, HELP_INDENT, out);
 	fputc('\n', out);
 }
 
@@ -42,6 +99,21 @@ static void print_lines(const char *text, const char *indent, FILE *out)
 		size_t length = strcspn(text, "\n");
 
 		fprintf(out, "%s%.*s\n", length ? indent : "", (int)length, text);
+		text += length + (text[length] == '\n');
+	}
+}
+
+/* A paragraph a line of TEXT; a line that is indented keeps its form. */
+static void print_help_text(const char *text, FILE *out)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		if (*text == ' ')
+			fprintf(out, "%.*s", (int)length, text);
+		else
+			print_wrapped(text, length, 0, 0, out);
+		fputc('\n', out);
 		text += length + (text[length] == '\n');
 	}
 }
@@ -63,7 +135,7 @@ static void print_command_help(const struct program *program, const struct comma
 		blank_before(command->operands), or_empty(command->operands), command->summary);
 	if (command->description) {
 		fputc('\n', out);
-		print_lines(command->description, "", out);
+		print_help_text(command->description, out);
 	}
 	fprintf(out, "\nOptions:\n");
 	for (const struct option_row *row = command->options; row && row->name; row++)
@@ -85,7 +157,7 @@ void option_print_help(const struct program *program, const struct command *comm
 		program->summary);
 	if (program->description) {
 		fputc('\n', out);
-		print_lines(program->description, "", out);
+		print_help_text(program->description, out);
 	}
 	fprintf(out, "\nCommands:\n");
 	for (const struct command *const *at = program->commands; *at; at++)
@@ -106,7 +178,7 @@ static void print_escaped(const char *text, FILE *out)
 	}
 }
 
-/* Text of several lines; a line that is indented keeps its form. */
+/* Text of several lines; a line that is indented begins a line there too. */
 static void print_paragraphs(const char *text, FILE *out)
 {
 	while (*text) {
@@ -122,8 +194,8 @@ static void print_paragraphs(const char *text, FILE *out)
 		memcpy(line, text, length);
 		line[length] = '\0';
 		print_escaped(line, out);
-		fputc('\n', out);
 		text += length + (text[length] == '\n');
+		fputs(length && (*text == ' ' || *text == '\t') ? "++\n" : "\n", out);
 	}
 	fputc('\n', out);
 }
@@ -143,12 +215,9 @@ static void print_man_row(const struct option_row *row, FILE *out)
 		fputc('_', out);
 	}
 	fputs("\n\t", out);
-	print_escaped(row->help, out);
-	if (row->fallback) {
-		fputs(" (default: ", out);
-		print_escaped(row->fallback, out);
-		fputc(')', out);
-	}
+	autostrbuf text = STRBUF_INIT(4096);
+	add_row_text(row, &text);
+	print_escaped(text.data, out);
 	fputs("\n\n", out);
 }
 
@@ -168,7 +237,7 @@ static void print_man_command(const struct program *program, const struct comman
 	for (const struct option_row *row = command->options; row && row->name; row++)
 		print_man_row(row, out);
 	if (command->examples) {
-		fputs("```\n", out);
+		fputs("Examples:\n\n```\n", out);
 		print_lines(command->examples, "", out);
 		fputs("```\n\n", out);
 	}

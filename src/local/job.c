@@ -60,6 +60,28 @@ static int job_write_bundle(struct local_job *job, struct error *error)
 	return oci_spec_write(path.data, job->spec, error);
 }
 
+/* The runtime's own message stands on standard error already: what to do, instead of it again. */
+static int job_not_created(const struct local_job *job, int result, struct error *error)
+{
+	const struct container *container = job->container;
+	const struct string_list *words =
+		container->command.count ? &container->command : &container->arguments;
+	const char *command = words->count ? words->items[0] : "";
+
+	if (result == -ESRCH)
+		return error_set(error, ESRCH,
+				 "container %s of Pod %s/%s: there is no command %s in it; check "
+				 "the name, PATH and the image",
+				 container->name, job->pod->namespace, job->pod->name, command);
+	if (result == -ENOEXEC)
+		return error_set(error, ENOEXEC,
+				 "container %s of Pod %s/%s: %s cannot be executed; it must be a "
+				 "program of this machine's kind that the user may execute",
+				 container->name, job->pod->namespace, job->pod->name, command);
+	return error_wrap(error, "container %s of Pod %s/%s", container->name, job->pod->namespace,
+			  job->pod->name);
+}
+
 int local_job_create(struct local_session *session, struct local_job *job, struct error *error)
 {
 	sigset_t set;
@@ -81,8 +103,7 @@ int local_job_create(struct local_session *session, struct local_job *job, struc
 	job->created = true;
 	r = runtime_create(&session->runtime, &container, &job->pid, error);
 	if (r < 0)
-		return error_wrap(error, "container %s of Pod %s/%s", job->container->name,
-				  job->pod->namespace, job->pod->name);
+		return job_not_created(job, r, error);
 	return holder_write(job, error);
 }
 

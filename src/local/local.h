@@ -129,7 +129,7 @@ void local_scheduler_sentence(const struct pool *pool, const struct request *req
 /* Grants to edits to specs, for all jobs. -EPERM: refused, *ret_reason says why. */
 int local_session_plan(struct local_session *session, struct reason *ret_reason,
 		       struct error *error);
-/* Makes one container, stopped before its command. */
+/* Makes one container, stopped before its command. -ESRCH, -ENOEXEC: as runtime_create(). */
 int local_job_create(struct local_session *session, struct local_job *job, struct error *error);
 int local_job_start(struct local_session *session, struct local_job *job, struct error *error);
 /* Waits until all started jobs ended; SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to

@@ -44,7 +44,9 @@ struct runtime_container {
 
 /*
  * Makes the container up to the point where its command would run. The caller becomes a child
- * subreaper, so that *ret_pid, the container's first process, is its child to wait for.
+ * subreaper, so that *ret_pid, the container's first process, is its child to wait for. -ESRCH when
+ * there is no such command in the container, -ENOEXEC when it cannot be executed; the runtime has
+ * then said so on the container's standard error.
  */
 int runtime_create(const struct runtime *runtime, const struct runtime_container *container,
 		   pid_t *ret_pid, struct error *error);

@@ -146,6 +146,32 @@ static void spawn_last_message(const char *log, struct strbuf *out)
 	}
 }
 
+/*
+ * How the runtimes say that it is the command that cannot be run: both texts are in the message.
+ * runc 1.1 and crun 1.8. How to add one: a row.
+ */
+static const struct command_fault {
+	const char *lead, *text;
+	int number;
+} command_faults[] = {
+	{ "exec: \"", "not found in $PATH", ESRCH },
+	{ "exec: \"", "no such file or directory", ESRCH },
+	{ "exec: \"", "permission denied", ENOEXEC },
+	{ "exec: \"", "is a directory", ENOEXEC },
+	{ "exec ", "exec format error", ENOEXEC },
+	{ "executable file `", "not found", ESRCH },
+	{ "open executable", "", ENOEXEC },
+};
+
+static int spawn_fault(const char *message)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(command_faults); i++)
+		if (strstr(message, command_faults[i].lead) &&
+		    strstr(message, command_faults[i].text))
+			return command_faults[i].number;
+	return ECHILD;
+}
+
 int spawn_wait(const struct spawn *spawn, pid_t pid, int *ret_status, struct error *error)
 {
 	int status;
@@ -170,5 +196,5 @@ int spawn_wait(const struct spawn *spawn, pid_t pid, int *ret_status, struct err
 	/* runc's own messages begin with the same words. */
 	if (strncmp(text, lead.data, lead.length) == 0)
 		text += lead.length;
-	return error_set(error, ECHILD, "%s%s", lead.data, text);
+	return error_set(error, spawn_fault(text), "%s%s", lead.data, text);
 }

@@ -30,11 +30,21 @@ setup() {
 	nothing_left
 }
 
-@test "a command that does not exist: one sentence, nothing left" {
-	run inside gpupool run --name "$POD" -- /no/such/command
-	echo "$output"
-	[ "$status" = 1 ]
-	[[ $output == *"/no/such/command"* ]]
+# The runtime says it in its words, gpupool what to do; 127 and 126 as from a shell.
+@test "a command that does not exist or is no program: what to do, nothing left" {
+	local runtime row
+	for runtime in runc crun; do
+		command -v $runtime >/dev/null || continue
+		for row in /no/such/command:127:"there is no command /no/such/command in it" \
+			no-such-command:127:"there is no command no-such-command in it" \
+			/etc/passwd:126:"/etc/passwd cannot be executed"; do
+			run inside sh -c 'gpupool run --runtime "$1" --name "$2" -- "$3"; echo "status $?"' \
+				- $runtime "$POD" "${row%%:*}"
+			echo "$output"
+			[[ $output == *"status $(cut -d: -f2 <<<"$row")" ]]
+			[ "$(grep -c "^gpupool: .*$(cut -d: -f3 <<<"$row")" <<<"$output")" = 1 ]
+		done
+	done
 	nothing_left
 }
 

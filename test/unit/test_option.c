@@ -320,11 +320,13 @@ static const char run_help[] =
 	"First line.\n\nSecond *one*.\n\nOptions:\n"
 	"  -d, --dry-run             print the plan only\n"
 	"  -v, --verbose             say more\n"
-	"  -i, --image host|DIR      root of the container; *bold* _lines_ \\ # are plain text\n"
+	"  -i, --image host|DIR      root of the container; *bold* _lines_ \\ # are plain\n"
+	"                            text\n"
 	"  -g, --gpus N              whole cards (default: 2)\n"
 	"      --any N               any number\n"
 	"      --runtime runc|crun   container runtime\n"
-	"  -e, --env NAME=VALUE      set a variable, may be given several times, with a long text\n"
+	"  -e, --env NAME=VALUE      set a variable, may be given several times, with a\n"
+	"                            long text\n"
 	"  -h, --help                print this help\n"
 	"\nExamples:\n  gpupool run --gpus 1 nvidia-smi\n";
 
