@@ -4,9 +4,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STAT_BYTES_MAX   4096
@@ -119,12 +121,21 @@ static int holder_read(const char *directory, const char *id, struct local_holde
 		return error_set(error, ENAMETOOLONG, "the name %s in %s is too long", id,
 				 directory);
 	struct error failure = ERROR_INIT;
-	int r = json_read_file(path.data, NULL, &object, &failure);
+	struct stat status;
+	int r = -EINVAL;
+	/* A pipe would have us wait for whoever made it. */
+	if (lstat(path.data, &status) == 0 && !S_ISREG(status.st_mode))
+		error_set(&failure, EINVAL, "%s is no regular file", path.data);
+	else
+		r = json_read_file(path.data, NULL, &object, &failure);
 	/* Made and not yet filled, or being removed: it holds nothing. */
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
-		return error_set(error, -r, "%s", failure.message);
+		return error_set(error, -r,
+				 "%s; nothing is granted while it is unknown what a container "
+				 "holds. If no process of %s runs, remove %s/%s",
+				 failure.message, id, directory, id);
 	bool owner = process_alive(object, "owner", NULL);
 	bool process = process_alive(object, "process", &holder.pid);
 	if (!owner && !process)
@@ -172,6 +183,36 @@ static int holders_read_directory(const char *directory, DIR *stream, struct loc
 	return 0;
 }
 
+int containers_open(const char *path, DIR **ret, struct error *error)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0
+				       : error_set(error, errno,
+						   "cannot read %s: %s; remove it if it is no "
+						   "directory of gpupool",
+						   path, strerrordesc_np(errno));
+	DIR *stream = NULL;
+	int r = 0;
+	if (fstat(fd, &status) < 0)
+		r = error_set_errno(error, errno, "cannot look at %s", path);
+	else if ((status.st_uid != 0 && status.st_uid != geteuid()) || status.st_mode & 022)
+		r = error_set(error, EPERM,
+			      "%s can be written by others (owner %u, mode %o); remove it, or "
+			      "set " ENV_RUN_DIR " to a directory of root",
+			      path, status.st_uid, status.st_mode & 07777);
+	else if (!(stream = fdopendir(fd)))
+		r = error_set_errno(error, errno, "cannot read %s", path);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	*ret = stream;
+	return 1;
+}
+
 int local_holders_read(const char *run_directory, struct local_holders *ret, struct error *error)
 {
 	autostrbuf directory = STRBUF_INIT(4096);
@@ -180,14 +221,15 @@ int local_holders_read(const char *run_directory, struct local_holders *ret, str
 	strbuf_addf(&directory, "%s/containers", run_directory);
 	if (strbuf_failed(&directory) < 0)
 		return error_set(error, ENAMETOOLONG, "the path %s is too long", run_directory);
-	DIR *stream = opendir(directory.data);
-	if (!stream) {
-		if (errno != ENOENT)
-			return error_set_errno(error, errno, "cannot read %s", directory.data);
+	DIR *stream;
+	int r = containers_open(directory.data, &stream, error);
+	if (r < 0)
+		return r;
+	if (r == 0) {
 		*ret = holders;
 		return 0;
 	}
-	int r = holders_read_directory(directory.data, stream, &holders, error);
+	r = holders_read_directory(directory.data, stream, &holders, error);
 	closedir(stream);
 	if (r < 0) {
 		local_holders_release(&holders);

@@ -31,6 +31,16 @@ static bool container_holds(const struct local_holders *holders, const struct ru
 	return false;
 }
 
+int container_clear(const struct runtime *runtime, const char *id, struct error *error)
+{
+	autostrbuf group = STRBUF_INIT(4096);
+
+	strbuf_addf(&group, CGROUP_PARENT "/%s", id);
+	if (strbuf_failed(&group) < 0)
+		return error_set(error, ENAMETOOLONG, "the container's name %s is too long", id);
+	return runtime_clear(runtime, id, group.data, error);
+}
+
 static int leftover_remove(const char *directory, const struct runtime *runtime, const char *id,
 			   struct error *error)
 {
@@ -40,10 +50,15 @@ static int leftover_remove(const char *directory, const struct runtime *runtime,
 	if (strbuf_failed(&bundle) < 0)
 		return error_set(error, ENAMETOOLONG, "the name %s in %s is too long", id,
 				 directory);
-	int r = runtime_delete(runtime, id, error);
-	if (r < 0)
-		return r;
-	return bundle_remove(bundle.data, error);
+	/* Not the runtime's own delete: it may have been killed with its state half written. */
+	int r = container_clear(runtime, id, error);
+	if (r == 0)
+		r = bundle_remove(bundle.data, error);
+	return r < 0 ? error_wrap(error,
+				  "clearing away an ended container (if this stays, end its "
+				  "processes and remove %s by hand)",
+				  bundle.data)
+		     : 0;
 }
 
 int leftovers_remove(const char *run_directory, const struct runtime *runtime,
@@ -56,14 +71,14 @@ int leftovers_remove(const char *run_directory, const struct runtime *runtime,
 	strbuf_addf(&directory, "%s/containers", run_directory);
 	if (strbuf_failed(&directory) < 0)
 		return error_set(error, ENAMETOOLONG, "the path %s is too long", run_directory);
-	DIR *stream = opendir(directory.data);
-	if (!stream)
-		return errno == ENOENT
-			       ? 0
-			       : error_set_errno(error, errno, "cannot read %s", directory.data);
+	DIR *stream;
+	r = containers_open(directory.data, &stream, error);
+	if (r <= 0)
+		return r;
+	r = 0;
 	while (r == 0 && (entry = readdir(stream)))
 		if (entry->d_name[0] != '.' && !container_holds(holders, runtime, entry->d_name))
 			r = leftover_remove(directory.data, runtime, entry->d_name, error);
 	closedir(stream);
-	return r < 0 ? error_wrap(error, "clearing away an ended container") : 0;
+	return r;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void lock_sentence(int fd, const char *path, struct strbuf *out)
@@ -29,6 +30,7 @@ int lock_take(const char *run_directory, bool no_wait, void (*waiting)(const cha
 {
 	autostrbuf path = STRBUF_INIT(4096), sentence = STRBUF_INIT(4096);
 	char text[32];
+	struct stat status;
 
 	int r = file_make_directories(run_directory, 0755, error);
 	if (r < 0)
@@ -39,7 +41,13 @@ int lock_take(const char *run_directory, bool no_wait, void (*waiting)(const cha
 	/* Readable by root alone: whoever can open it can lock it, and keep everybody waiting. */
 	autoclose int fd = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return error_set_errno(error, errno, "cannot open the lock %s", path.data);
+		return error_set(error, errno,
+				 "cannot open the lock %s: %s; set " ENV_RUN_DIR
+				 " to a directory that can be written",
+				 path.data, strerrordesc_np(errno));
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return error_set(error, EINVAL, "the lock %s is no regular file; remove it",
+				 path.data);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
 			return error_set_errno(error, errno, "cannot lock %s", path.data);

@@ -2,6 +2,8 @@
 /* Private to src/local. */
 #pragma once
 
+#include <dirent.h>
+
 #include "local/local.h"
 
 #define CGROUP_PARENT "/gpupool"
@@ -19,6 +21,13 @@ int lock_take(const char *run_directory, bool no_wait, void (*waiting)(const cha
 /* Removes the containers below the run directory that hold nothing any more. */
 int leftovers_remove(const char *run_directory, const struct runtime *runtime,
 		     const struct local_holders *holders, struct error *error);
+
+/* Opens <run>/containers. 1, 0 where there is none, or -errno: a directory that others can write to,
+ * or a link, could have us remove what is not ours. */
+int containers_open(const char *path, DIR **ret, struct error *error);
+
+/* Ends all that is left of container ID, without asking the runtime. */
+int container_clear(const struct runtime *runtime, const char *id, struct error *error);
 
 /* Removes <bundle> with all that we put there. */
 int bundle_remove(const char *bundle, struct error *error);

@@ -125,8 +125,10 @@ void local_session_end_jobs(struct local_session *session)
 	for (size_t i = 0; i < session->job_count; i++) {
 		struct local_job *job = &session->jobs[i];
 
-		if (job->created)
+		if (job->created) {
 			runtime_delete(&session->runtime, job->id, NULL);
+			container_clear(&session->runtime, job->id, NULL);
+		}
 		if (job->recorded)
 			bundle_remove(job->bundle, NULL);
 		job->created = job->recorded = false;

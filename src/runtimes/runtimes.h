@@ -59,6 +59,14 @@ int runtime_exec(const struct runtime *runtime, const char *id, const char *cons
 int runtime_delete(const struct runtime *runtime, const char *id, struct error *error);
 
 /*
+ * What the runtime itself cannot clear away, because it was killed or lost its state: kills all
+ * processes in cgroup GROUP ("/gpupool/<id>") of every hierarchy, removes those cgroups and the
+ * runtime's state and log of ID. Nothing there is success.
+ */
+int runtime_clear(const struct runtime *runtime, const char *id, const char *group,
+		  struct error *error);
+
+/*
  * Whether containers can be made here: 0, or -EPERM with a message that names the missing right
  * ("mount namespaces need CAP_SYS_ADMIN"). Tries it in a child; changes nothing.
  */

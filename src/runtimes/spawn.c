@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/close_range.h>
@@ -37,6 +40,12 @@ static int spawn_descriptors(const struct spawn *spawn, struct error *error)
 			  spawn_descriptor(spawn->errors, 2) };
 
 	for (int i = 0; i < 3; i++) {
+		/* EINVAL: the limit lies below the number asked for. */
+		if (copies[i] == -EINVAL || copies[i] == -EMFILE)
+			return error_set(error, EMFILE,
+					 "cannot pass descriptor %d: too many open files; raise "
+					 "the limit (ulimit -n)",
+					 i);
 		if (copies[i] < 0)
 			return error_set_errno(error, -copies[i], "cannot pass descriptor %d", i);
 		if (dup2(copies[i], i) < 0)
@@ -77,6 +86,9 @@ static int spawn_child(const struct spawn *spawn, struct error *error)
 	if (r < 0)
 		return r;
 	spawn_reset_signals();
+	/* A key press on the caller's terminal is for us to pass on, and none of its terminal is theirs. */
+	if (setsid() < 0)
+		return error_set_errno(error, errno, "cannot make a session");
 	r = spawn_descriptors(spawn, error);
 	if (r < 0)
 		return r;
@@ -172,15 +184,54 @@ static int spawn_fault(const char *message)
 	return ECHILD;
 }
 
+/* 0: it ended by itself. Else it must be killed, and *error says why. */
+static int spawn_watch(const struct spawn *spawn, pid_t pid, struct error *error)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	autoclose int process = pidfd_open(pid, 0);
+	autoclose int signals = signalfd(-1, &set, SFD_CLOEXEC);
+	if (process < 0 || signals < 0)
+		return error_set_errno(error, errno, "cannot watch %s", spawn->runtime->name);
+	struct pollfd fds[] = { { .fd = process, .events = POLLIN },
+				{ .fd = signals, .events = POLLIN } };
+	int ready;
+	do
+		ready = poll(fds, ARRAY_SIZE(fds), SPAWN_SECONDS * 1000);
+	while (ready < 0 && errno == EINTR);
+	if (fds[0].revents)
+		return 0;
+	struct signalfd_siginfo info;
+	if (ready > 0 && read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		return error_set(error, ECANCELED, "%s %s was interrupted by signal %u",
+				 spawn->runtime->name, spawn->arguments[0], info.ssi_signo);
+	return error_set(error, ETIMEDOUT,
+			 "%s %s gave no answer for %d seconds and was ended; see what it waits for "
+			 "by running it by hand, or choose another runtime with --runtime",
+			 spawn->runtime->name, spawn->arguments[0], SPAWN_SECONDS);
+}
+
 int spawn_wait(const struct spawn *spawn, pid_t pid, int *ret_status, struct error *error)
 {
+	struct error failure = ERROR_INIT;
 	int status;
 
+	int watched = spawn_watch(spawn, pid, &failure);
+	/* Its own session: children that it waits for go with it. */
+	if (watched < 0)
+		kill(-pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0) {
 		if (errno != EINTR)
 			return error_set_errno(error, errno, "cannot wait for %s",
 					       spawn->runtime->name);
 	}
+	if (watched < 0)
+		return error_set(error, failure.number, "%s", failure.message);
 	if (ret_status)
 		*ret_status = status;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)

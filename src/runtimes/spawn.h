@@ -4,6 +4,8 @@
 
 #include "runtimes/runtimes.h"
 
+#define SPAWN_SECONDS 120
+
 struct spawn {
 	const struct runtime *runtime;
 	const char *const *arguments;              /* after the global options; ends with NULL */
@@ -14,7 +16,11 @@ struct spawn {
 
 /* Starts it; *ret_pid is the runtime's process. Errors of the preparation come back as messages. */
 int spawn_start(const struct spawn *spawn, pid_t *ret_pid, struct error *error);
-/* Waits for it; a status other than 0 becomes an error with the runtime's last message. */
+/*
+ * Waits for it; a status other than 0 becomes an error with the runtime's last message. Without an
+ * answer for SPAWN_SECONDS, or at a SIGINT, SIGTERM, SIGHUP or SIGQUIT that the caller has blocked,
+ * it is killed: -ETIMEDOUT, -ECANCELED.
+ */
 int spawn_wait(const struct spawn *spawn, pid_t pid, int *ret_status, struct error *error);
 
 /* In the child: slaves all mounts and prepares the container's root. */
