@@ -282,16 +282,37 @@ void local_holders_mark(const struct local_holders *holders, struct inventory *i
 	}
 }
 
+static bool pool_has_card(const struct pool *pool, const char *uuid)
+{
+	for (unsigned i = 0; i < pool_node_card_count(pool, 0); i++)
+		if (strcmp(pool_card(pool, 0, i)->uuid, uuid) == 0)
+			return true;
+	return false;
+}
+
+/* A card that the driver lists no more cannot be given to anybody: the others of the grant count. */
+static int holder_hold(const struct local_holder *holder, struct pool *pool, struct error *error)
+{
+	autofree struct grant_card *cards = calloc(holder->grant.card_count, sizeof(*cards));
+	struct grant known = holder->grant;
+	uint64_t unused;
+
+	if (!cards)
+		return error_no_memory(error);
+	known.cards = cards;
+	known.card_count = 0;
+	for (size_t i = 0; i < holder->grant.card_count; i++)
+		if (pool_has_card(pool, holder->grant.cards[i].uuid))
+			cards[known.card_count++] = holder->grant.cards[i];
+	return known.card_count ? pool_hold_grant(pool, 0, &known, &unused, error) : 0;
+}
+
 int local_holders_hold(const struct local_holders *holders, struct pool *pool, struct error *error)
 {
 	for (size_t i = 0; i < holders->count; i++) {
-		int r;
-
 		if (!holders->items[i].grant.card_count)
 			continue;
-		uint64_t unused;
-		r = pool_hold_grant(pool, 0, &holders->items[i].grant, &unused, error);
-		if (r < 0)
+		if (holder_hold(&holders->items[i], pool, error) < 0)
 			return error_wrap(error, "container %s", holders->items[i].id);
 	}
 	return 0;

@@ -49,7 +49,7 @@ int local_holders_read(const char *run_directory, struct local_holders *ret, str
 void local_holders_release(struct local_holders *holders);
 /* Marks the processes of INVENTORY that belong to holders as granted (by their cgroup). */
 void local_holders_mark(const struct local_holders *holders, struct inventory *inventory);
-/* The grants of HOLDERS in the book of POOL's only node. */
+/* The grants of HOLDERS in the book of POOL's only node, as far as the node has their cards. */
 int local_holders_hold(const struct local_holders *holders, struct pool *pool, struct error *error);
 
 /* GPUPOOL_RUN_DIR or /run/gpupool. */

@@ -249,6 +249,31 @@ TEST(a_lock_that_is_a_link_is_not_followed)
 	close_directory();
 }
 
+/* With an error here nobody could use the cards that are well. */
+TEST(a_holder_of_a_card_that_is_gone_holds_its_others)
+{
+	struct grant_card held[] = { { .uuid = CARD_A, .units = 4 },
+				     { .uuid = "GPU-gone", .units = 4 } };
+	char id[] = "default-train-main-7-1";
+	struct local_holder item = {
+		.id = id,
+		.grant = { .kind = REQUEST_SLICE, .cards = held, .card_count = ARRAY_SIZE(held) }
+	};
+	struct local_holders holders = { .items = &item, .count = 1 };
+	struct card card = { .uuid = CARD_A, .mode = CARD_MODE_AUTO, .memory_bytes = 16ull << 30 };
+	const struct inventory inventory = { .cards = &card, .card_count = 1 };
+	const struct inventory empty = { .problem = "no driver" };
+	struct error error = ERROR_INIT;
+	cleanup(pool_freep) struct pool *pool = pool_new(), *none = pool_new();
+
+	assert_int_equal(pool_add_node(pool, "here", &inventory, &error), 0);
+	assert_int_equal(local_holders_hold(&holders, pool, &error), 0);
+	assert_int_equal(pool_card_granted(pool, 0, 0), 4);
+	assert_int_equal(pool_add_node(none, "here", &empty, &error), 0);
+	assert_int_equal(local_holders_hold(&holders, none, &error), 0);
+	assert_int_equal(pool_grant_count(none), 0);
+}
+
 /* The number of a process comes back: what stands there is another's container, which may run. */
 TEST(a_container_of_the_same_name_is_left_alone)
 {
