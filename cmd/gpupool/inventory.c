@@ -19,6 +19,14 @@ static const struct option_row inventory_rows[] = {
 	{ .name = NULL },
 };
 
+static void add_title(struct columns *columns, const struct card *card)
+{
+	if (card->index == CARD_INDEX_NONE)
+		columns_add(columns, card->bus_id);
+	else
+		columns_addf(columns, "card %u", card->index);
+}
+
 /* The matrix of `nvidia-smi topo -m`: NV<lanes>, or how far the PCIe path goes. */
 static void print_links(const struct inventory *inventory)
 {
@@ -26,11 +34,11 @@ static void print_links(const struct inventory *inventory)
 
 	columns_add(&columns, "");
 	for (size_t i = 0; i < inventory->card_count; i++)
-		columns_addf(&columns, "card %u", inventory->cards[i].index);
+		add_title(&columns, &inventory->cards[i]);
 	for (size_t i = 0; i < inventory->card_count; i++) {
 		const struct card *card = &inventory->cards[i];
 
-		columns_addf(&columns, "card %u", card->index);
+		add_title(&columns, card);
 		for (size_t peer = 0; peer < inventory->card_count; peer++) {
 			const struct card_link *link = NULL;
 

@@ -176,7 +176,10 @@ static void print_card(const struct inventory *inventory, const struct card *car
 		strbuf_addf(&numa, "%d", card->numa);
 	else
 		strbuf_adds(&numa, "-");
-	columns_addf(columns, "%u", card->index);
+	if (card->index == CARD_INDEX_NONE)
+		columns_add(columns, "-");
+	else
+		columns_addf(columns, "%u", card->index);
 	columns_add(columns, card->model);
 	columns_add(columns, card->uuid);
 	columns_add(columns, card->bus_id);
@@ -213,7 +216,9 @@ static void describe_grant_card(const struct inventory *inventory, const struct 
 {
 	const struct card *card = inventory_find(inventory, granted->uuid);
 
-	if (card)
+	if (card && card->index == CARD_INDEX_NONE)
+		strbuf_addf(out, "card %s %s", card->model, card->uuid);
+	else if (card)
 		strbuf_addf(out, "card %u %s %s", card->index, card->model, card->uuid);
 	else
 		strbuf_addf(out, "card %s (not in the inventory)", granted->uuid);

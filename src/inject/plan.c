@@ -157,7 +157,10 @@ static int add_device(struct builder *builder, const struct driver_node *node, c
 static int describe_grant(const struct grant *grant, const struct grant_card *part,
 			  const struct card *card, struct strbuf *out)
 {
-	strbuf_addf(out, "card %u (%s) is granted", card->index, card->uuid);
+	char which[CARD_DESCRIPTION_MAX];
+
+	card_describe(card, which);
+	strbuf_addf(out, "%s is granted", which);
 	if (grant->kind == REQUEST_SLICE) {
 		strbuf_addf(out, ": a slice of %u GiB", part->units);
 		if (part->compute_percent)
@@ -173,25 +176,24 @@ static int add_card(struct builder *builder, const struct card *card)
 	const struct grant_card *part = NULL;
 	const struct grant *grant = find_grant(builder->injection, card, &part);
 	autostrbuf reason = STRBUF_INIT(ERROR_MESSAGE_MAX);
-	char name[32];
+	char name[32], which[CARD_DESCRIPTION_MAX];
 
 	if (!grant)
 		return 0;
+	card_describe(card, which);
 	snprintf(name, sizeof(name), "nvidia%u", card->minor);
 	const struct driver_node *node = driver_files_node(files, name);
 	if (!node)
-		return error_set(
-			builder->error, ENODEV,
-			"card %u (%s) has no device node %s, neither in /dev of driver root "
-			"%s nor in /dev; make it with nvidia-modprobe -c %u",
-			card->index, card->uuid, name, files->root, card->minor);
+		return error_set(builder->error, ENODEV,
+				 "%s has no device node %s, neither in /dev of driver root "
+				 "%s nor in /dev; make it with nvidia-modprobe -c %u",
+				 which, name, files->root, card->minor);
 	if (node->major != CARD_MAJOR || node->minor != card->minor)
-		return error_set(
-			builder->error, ENODEV,
-			"%s is device %u:%u and not %d:%u of card %u (%s); remove it and make "
-			"it again with nvidia-modprobe -c %u",
-			node->path, node->major, node->minor, CARD_MAJOR, card->minor, card->index,
-			card->uuid, card->minor);
+		return error_set(builder->error, ENODEV,
+				 "%s is device %u:%u and not %d:%u of %s; remove it and make "
+				 "it again with nvidia-modprobe -c %u",
+				 node->path, node->major, node->minor, CARD_MAJOR, card->minor,
+				 which, card->minor);
 	if (describe_grant(grant, part, card, &reason) < 0)
 		return error_no_memory(builder->error);
 	return add_device(builder, node, reason.data);
@@ -277,15 +279,15 @@ static int add_masks(struct builder *builder)
 	for (size_t i = 0; i < injection->inventory->card_count; i++) {
 		const struct card *card = &injection->inventory->cards[i];
 		const struct grant_card *part;
-		char path[128];
+		char path[128], which[CARD_DESCRIPTION_MAX];
 		struct edit edit = { .kind = EDIT_MASK, .name = path };
 
 		if (!*card->bus_id || find_grant(injection, card, &part) ||
 		    strspn(card->bus_id, "0123456789abcdefABCDEF:.") != strlen(card->bus_id))
 			continue;
 		snprintf(path, sizeof(path), "/proc/driver/nvidia/gpus/%s", card->bus_id);
-		int r = builder_add(builder, &edit, "card %u (%s) is not granted", card->index,
-				    card->uuid);
+		card_describe(card, which);
+		int r = builder_add(builder, &edit, "%s is not granted", which);
 		if (r < 0)
 			return r;
 	}

@@ -104,6 +104,18 @@ struct card *inventory_find(const struct inventory *inventory, const char *uuid)
 	return NULL;
 }
 
+void card_describe(const struct card *card, char ret[static CARD_DESCRIPTION_MAX])
+{
+	const char *name = card->uuid[0] ? card->uuid : card->bus_id;
+
+	if (card->index == CARD_INDEX_NONE)
+		snprintf(ret, CARD_DESCRIPTION_MAX, "card %s", name);
+	else if (*name)
+		snprintf(ret, CARD_DESCRIPTION_MAX, "card %u (%s)", card->index, name);
+	else
+		snprintf(ret, CARD_DESCRIPTION_MAX, "card %u", card->index);
+}
+
 unsigned card_units(const struct card *card)
 {
 	uint64_t units = card->memory_bytes / MIB_PER_UNIT / (1024 * 1024);

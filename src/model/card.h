@@ -107,6 +107,11 @@ void inventory_release(struct inventory *inventory); /* contents only; usable ag
 /* NULL when absent. */
 struct card *inventory_find(const struct inventory *inventory, const char *uuid);
 
+#define CARD_DESCRIPTION_MAX 128
+/* "card 3 (GPU-...)"; "card GPU-..." for one that NVML does not list; its bus address without a
+ * UUID. Every sentence names a card so. */
+void card_describe(const struct card *card, char ret[static CARD_DESCRIPTION_MAX]);
+
 /* floor(total / GiB): the number of unit devices. */
 unsigned card_units(const struct card *card);
 /* MiB used by processes without a grant; 0 when none. */

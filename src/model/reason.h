@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "model/card.h"
 
 enum reason_link {
 	REASON_LINK_DRIVER,
@@ -114,9 +115,9 @@ struct reason {
 	enum reason_code code;
 	char object[REASON_TEXT_MAX]; /* "container main of Pod default/train" */
 	char node[REASON_TEXT_MAX];
-	char card[128];              /* "card 3 (GPU-...)" */
-	char model[REASON_TEXT_MAX]; /* models of the pool, comma separated */
-	int64_t wanted, have, total; /* unit: see the sentence */
+	char card[CARD_DESCRIPTION_MAX]; /* "card 3 (GPU-...)" */
+	char model[REASON_TEXT_MAX];     /* models of the pool, comma separated */
+	int64_t wanted, have, total;     /* unit: see the sentence */
 	char detail[REASON_TEXT_MAX];
 	char kubernetes[1024]; /* Kubernetes' own sentence, or "" */
 };

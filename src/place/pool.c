@@ -77,15 +77,17 @@ static int check_node(const struct pool *pool, const char *name, const struct in
 				 name, POOL_CARDS_MAX);
 	for (size_t i = 0; i < inventory->card_count; i++) {
 		const struct card *card = &inventory->cards[i];
+		char which[CARD_DESCRIPTION_MAX];
 
+		card_describe(card, which);
 		if ((int)card->mode < 0 || card->mode >= CARD_MODE_MAX)
-			return error_set(error, EINVAL, "card %u of node %s has no known mode",
-					 card->index, name);
+			return error_set(error, EINVAL, "%s of node %s has no known mode", which,
+					 name);
 		if (card_units(card) > CARD_UNITS_MAX)
 			return error_set(error, ERANGE,
-					 "card %u of node %s says it has %u GiB, more than %u are "
-					 "not believed",
-					 card->index, name, card_units(card), CARD_UNITS_MAX);
+					 "%s of node %s says it has %u GiB, more than %u are not "
+					 "believed",
+					 which, name, card_units(card), CARD_UNITS_MAX);
 	}
 	return 0;
 }

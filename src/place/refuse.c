@@ -62,14 +62,7 @@ static void set_card(const struct pool *pool, const struct standing *standing,
 	if (standing->card >= node->count)
 		return;
 	card = &node->cards[standing->card];
-	if (card->index == CARD_INDEX_NONE) /* the driver does not list it any more */
-		reason_text(reason->card, sizeof(reason->card), "card %s",
-			    card->uuid[0] ? card->uuid : card->bus_id);
-	else if (card->uuid[0])
-		reason_text(reason->card, sizeof(reason->card), "card %u (%s)", card->index,
-			    card->uuid);
-	else
-		reason_text(reason->card, sizeof(reason->card), "card %u", card->index);
+	card_describe(card, reason->card);
 }
 
 struct refusal {

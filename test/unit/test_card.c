@@ -316,3 +316,25 @@ TEST(every_allocation_fails_once)
 		assert_int_equal(r, -ENOMEM);
 	}
 }
+
+TEST(a_card_in_words)
+{
+	static const struct {
+		struct card card;
+		const char *text;
+	} rows[] = {
+		{ { .index = 3, .uuid = "GPU-1", .bus_id = "0000:07:00.0" }, "card 3 (GPU-1)" },
+		{ { .index = 3, .bus_id = "0000:07:00.0" }, "card 3 (0000:07:00.0)" },
+		{ { .index = 3 }, "card 3" },
+		{ { .index = CARD_INDEX_NONE, .uuid = "GPU-1", .bus_id = "0000:07:00.0" },
+		  "card GPU-1" },
+		{ { .index = CARD_INDEX_NONE, .bus_id = "0000:07:00.0" }, "card 0000:07:00.0" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char text[CARD_DESCRIPTION_MAX];
+
+		card_describe(&rows[i].card, text);
+		assert_string_equal(text, rows[i].text);
+	}
+}
