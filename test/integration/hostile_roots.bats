@@ -137,6 +137,18 @@ attack_all() { # RUNTIME
 	done
 }
 
+@test "a folder whose name looks like options of a mount is taken as it is" {
+	local runtime folder
+	folder="$ROOTS/a,lowerdir=\$VICTIM:b\\054c d"
+	fresh_attack
+	inside mv "$ATTACK" "$folder"
+	for runtime in runc crun; do
+		run -0 --separate-stderr inside gpupool run --runtime $runtime --image "$folder" --gpus 1 -- /dlopen_probe libcuda.so.1
+		[[ $output == "ok libcuda.so.1 "* ]]
+		nothing_changed
+	done
+}
+
 @test "a working directory that leads below /proc is refused" {
 	local directory
 	fresh_attack

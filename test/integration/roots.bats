@@ -227,6 +227,20 @@ row_holds() {
 	done
 }
 
+@test "a caller who is not root finds the same, and cannot rebuild the cache" {
+	needs debian
+	local list=$BATS_TEST_TMPDIR/list out=$BATS_TEST_TMPDIR/out runtime
+	libraries "$IMAGE" >"$list"
+	for runtime in runc crun; do
+		inside env SUDO_UID=65534 SUDO_GID=65534 gpupool run --runtime $runtime --image "$IMAGE" --gpus 1 -- \
+			sh -c '/dlopen_probe "$@"; id -u; nvidia-smi -L; ldconfig 2>/dev/null || echo refused; /dlopen_probe libcuda.so.1' - \
+			$(asked_of "$list") >"$out" 2>/dev/null
+		cat "$out"
+		[ "$(verdict "$list" <(grep -B99 '^65534$' "$out"))" = all ]
+		[ "$(sed -n '/^65534$/,$p' "$out" | cut -c1-7 | paste -sd' ')" = "65534 GPU 0:  refused ok libc" ]
+	done
+}
+
 # look_up EXPECTED STATUS [VARIABLE=VALUE...]
 look_up() {
 	local wanted=$1 status_wanted=$2
