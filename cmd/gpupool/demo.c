@@ -32,7 +32,7 @@ static const struct {
 } demo_pods[] = {
 	{ "two-cards.yaml", "Two whole cards" },
 	{ "one-card.yaml", "One whole card" },
-	{ "two-slices.yaml", "Two Pods on slices of one card, at once" },
+	{ "two-slices.yaml", "Two Pods with slices of card memory, at once" },
 };
 
 static const struct {
@@ -280,9 +280,7 @@ static int demo_cards(struct demo *demo)
 	if (device_probe(&device, &inventory, &reason, &error) < 0)
 		return fail(EXIT_FAILED, &error);
 	demo->label = reality(&inventory);
-	print_text(stdout, "driver root %s, driver %s, kernel module %s, CUDA %u.%u: %s\n\n",
-		   inventory.driver_root, inventory.driver_version, inventory.module_version,
-		   inventory.cuda_major, inventory.cuda_minor, demo->label);
+	print_driver(&inventory, stdout);
 	if (inventory.problem[0]) {
 		print_reason(&reason, stdout);
 		return EXIT_RIGHTS;

@@ -79,6 +79,8 @@ int refuse(const struct common_options *common, int result, const struct reason 
 void print_columns(struct columns *columns, FILE *out);
 int print_json(struct json_object *object);
 
+/* The line above the cards: the driver root and the versions. */
+void print_driver(const struct inventory *inventory, FILE *out);
 void print_cards(const struct inventory *inventory, const struct local_holders *holders, FILE *out);
 void print_holders(const struct inventory *inventory, const struct local_holders *holders,
 		   FILE *out);

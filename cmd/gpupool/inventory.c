@@ -85,11 +85,7 @@ static int inventory_print_json(const struct inventory *inventory,
 static void inventory_print(const struct inventory *inventory, const struct local_holders *holders,
 			    bool links)
 {
-	print_text(stdout, "driver root %s, driver %s, module %s, CUDA %u.%u, %s\n\n",
-		   inventory->driver_root,
-		   inventory->driver_version[0] ? inventory->driver_version : "unknown",
-		   inventory->module_version[0] ? inventory->module_version : "unknown",
-		   inventory->cuda_major, inventory->cuda_minor, reality(inventory));
+	print_driver(inventory, stdout);
 	print_cards(inventory, holders, stdout);
 	if (links)
 		print_links(inventory);

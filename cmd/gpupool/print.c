@@ -196,6 +196,15 @@ static void print_card(const struct inventory *inventory, const struct card *car
 	columns_add(columns, health.data); /* last: a cause may be long */
 }
 
+void print_driver(const struct inventory *inventory, FILE *out)
+{
+	print_text(out, "driver root %s, driver %s, kernel module %s, CUDA %u.%u, %s\n\n",
+		   inventory->driver_root,
+		   inventory->driver_version[0] ? inventory->driver_version : "unknown",
+		   inventory->module_version[0] ? inventory->module_version : "unknown",
+		   inventory->cuda_major, inventory->cuda_minor, reality(inventory));
+}
+
 void print_cards(const struct inventory *inventory, const struct local_holders *holders, FILE *out)
 {
 	static const char *const titles[] = { "CARD",   "MODEL",   "UUID",    "BUS",

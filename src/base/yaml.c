@@ -87,6 +87,22 @@ reader_fail(const struct reader *reader, unsigned line, int number, const char *
 }
 
 /* libyaml's own sentence, with a place and a cure around it. */
+/* libyaml says "found character that cannot start any token", and a tab is hard to see. */
+static bool reader_at_tab(const struct reader *reader)
+{
+	const char *line = reader->text, *end = reader->text + reader->length;
+
+	if (!reader->parser.problem || !strstr(reader->parser.problem, "cannot start any token"))
+		return false;
+	for (size_t i = 0; line && i < reader->parser.problem_mark.line; i++) {
+		line = memchr(line, '\n', (size_t)(end - line));
+		line = line ? line + 1 : NULL;
+	}
+	while (line && line < end && *line == ' ')
+		line++;
+	return line && line < end && *line == '\t';
+}
+
 static int reader_fail_syntax(const struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
@@ -97,6 +113,11 @@ static int reader_fail_syntax(const struct reader *reader)
 		return error_set(reader->error, EINVAL,
 				 "%s: %s at byte %zu; remove that character or quote its escape",
 				 reader->name, parser->problem, parser->problem_offset);
+	if (reader_at_tab(reader))
+		return error_set(reader->error, EINVAL,
+				 "%s:%zu: no valid YAML: the line is indented with a tab; use "
+				 "spaces",
+				 reader->name, parser->problem_mark.line + 1);
 	return error_set(
 		reader->error, EINVAL,
 		"%s:%zu:%zu: no valid YAML: %s%s%s; check indentation, quotes and brackets "

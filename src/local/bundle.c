@@ -94,9 +94,8 @@ static int bundle_arguments(const struct local_job *job, struct string_list *lis
 
 	if (!container->command.count)
 		return error_set(error, EINVAL,
-				 "container %s of Pod %s/%s has no command, and %s has no entry "
-				 "point; write the command into the Pod",
-				 container->name, job->pod->namespace, job->pod->name,
+				 "it has no command, and %s has no entry point; write the command "
+				 "into the Pod",
 				 job->image ? "an image directory" : "image host");
 	for (size_t p = 0; p < ARRAY_SIZE(parts); p++)
 		for (size_t i = 0; i < parts[p]->count; i++)

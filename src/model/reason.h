@@ -59,8 +59,8 @@ enum reason_link {
 	  "{card} of {node} has no more. Wait for a holder to end, or ask for no more than is "    \
 	  "free.")                                                                                 \
 	M(REASON_NO_MODEL, "no_model", SCHEDULER, 1, "no card of the wanted model",                \
-	  "{object} wants a card of model {detail}, the pool has {model}. Correct the model's "    \
-	  "name in the annotation.")                                                               \
+	  "{object} wants a card of model {detail}, the pool has {model}. A pattern must fit "     \
+	  "a whole name, as *A100* does: correct it.")                                             \
 	M(REASON_NO_UUID, "no_uuid", SCHEDULER, 1, "no card with the wanted UUID",                 \
 	  "{object} wants card {detail}, which is not among the {total} cards of the pool. See "   \
 	  "gpupool inventory for their UUIDs.")                                                    \
@@ -98,7 +98,7 @@ enum reason_link {
 	M(REASON_BAD_MOUNT, "bad_mount", INJECTION, 1, "a volume lies over the driver's place",    \
 	  "{object} mounts a volume at {detail}. Mount it elsewhere in the container.")            \
 	M(REASON_NO_RUNTIME, "no_runtime", RUNTIME, 0, "no container runtime found",               \
-	  "{node} has no runc and no crun: {detail}. Install runc.")
+	  "{node} lacks a container runtime: {detail}. Install runc or crun.")
 
 enum reason_code {
 	REASON_NONE,

@@ -83,7 +83,7 @@ static const struct {
 	  "(GPU-3) is lost, detail. Reset the card or reboot node-1." },
 	{ REASON_NO_MODEL, "no_model", "no card of the wanted model", "scheduler", true,
 	  "container main of Pod default/train wants a card of model detail, the pool has NVIDIA "
-	  "A100-SXM4-80GB. Correct the model's name in the annotation." },
+	  "A100-SXM4-80GB. A pattern must fit a whole name, as *A100* does: correct it." },
 	{ REASON_NO_DRIVER, "no_driver", "no NVIDIA driver found", "driver", false,
 	  "node-1 offers no cards: detail. Install the driver or name its place with "
 	  "--driver-root." },

@@ -141,7 +141,7 @@ static const struct {
 	{ "a: \x01", EINVAL, "t:" },
 	{ "a: [", EINVAL, "t:2:1: no valid YAML: while parsing a flow node" },
 	{ "a: \tb\n c: d", EINVAL, "t:2:3: no valid YAML: mapping values are not allowed" },
-	{ "a:\n\t- 1\n", EINVAL, "t:2:1: no valid YAML: while scanning for the next token" },
+	{ "a:\n\t- 1\n", EINVAL, "t:2: no valid YAML: the line is indented with a tab; use spaces" },
 	{ "a: @x", EINVAL, "t:1:4: no valid YAML: while scanning for the next token" },
 	{ "a: \"x", EINVAL, "t:1:6: no valid YAML: while scanning a quoted scalar" },
 	{ "%YAML 3.0\n---\na: 1", EINVAL, "t:1:1: no valid YAML: found incompatible YAML" },
