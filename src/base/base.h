@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The face of src/base: errors, clean-up, strings, arrays, maps, JSON, YAML, options, log, files,
- * paths. It knows no GPU word. Start reading at error.h and cleanup.h.
+ * names below a root, paths. It knows no GPU word. Start reading at error.h and cleanup.h.
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "base/option.h"
 #include "base/parse.h"
 #include "base/paths.h"
+#include "base/root.h"
 #include "base/strbuf.h"
 #include "base/table.h"
 #include "base/vec.h"

@@ -7,7 +7,6 @@
 
 #include "inject/driver_table.h"
 #include "inject/inject.h"
-#include "inject/root.h"
 
 enum { NOTES_MAX = 64, NOTE_TEXT_MAX = 16384, DIRECTORY_ENTRIES_MAX = 1 << 17 };
 

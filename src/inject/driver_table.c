@@ -129,16 +129,8 @@ const struct socket_row socket_rows[] = {
 	{ 0 },
 };
 
-/* Debian keeps the driver in nvidia/current and reaches it by /etc/alternatives; others do not. */
 const char *const library_directories[] = {
-	"/usr/lib64",
-	"/usr/lib/" LIBRARY_TRIPLET,
-	"/usr/lib/" LIBRARY_TRIPLET "/nvidia/current",
-	"/lib64",
-	"/lib/" LIBRARY_TRIPLET,
-	"/lib/" LIBRARY_TRIPLET "/nvidia/current",
-	"/usr/lib",
-	"/lib",
+	DRIVER_LIBRARY_DIRECTORIES,
 	"/usr/lib/" LIBRARY_TRIPLET_32,
 	"/usr/lib/" LIBRARY_TRIPLET_32 "/nvidia/current",
 	"/usr/lib32",

@@ -8,6 +8,7 @@
 
 #include <elf.h>
 
+#include "abi/driver_place.h"
 #include "inject/inject.h"
 
 /* How the file of a library is called. */
@@ -66,13 +67,13 @@ extern const char *const static_directories[];
 #define STATIC_COMMON "/usr/lib" /* Arch and Wolfi look nowhere else */
 
 #if defined(__x86_64__)
-#define LIBRARY_TRIPLET    "x86_64-linux-gnu"
+#define LIBRARY_TRIPLET    DRIVER_TRIPLET
 #define LIBRARY_TRIPLET_32 "i386-linux-gnu"
 #define LOADER_MUSL        "/lib/ld-musl-x86_64.so.1"
 #define ELF_MACHINE        EM_X86_64
 #define ELF_MACHINE_32     EM_386
 #elif defined(__aarch64__)
-#define LIBRARY_TRIPLET    "aarch64-linux-gnu"
+#define LIBRARY_TRIPLET    DRIVER_TRIPLET
 #define LIBRARY_TRIPLET_32 "arm-linux-gnueabihf"
 #define LOADER_MUSL        "/lib/ld-musl-aarch64.so.1"
 #define ELF_MACHINE        EM_AARCH64

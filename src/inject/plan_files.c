@@ -9,7 +9,6 @@
 
 #include "inject/driver_table.h"
 #include "inject/plan.h"
-#include "inject/root.h"
 
 #define FILE_OPTIONS   "ro,nosuid,nodev,rbind,rprivate"
 #define SOCKET_OPTIONS "nosuid,nodev,rbind,rprivate,noexec"

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include "inject/plan.h"
-#include "inject/root.h"
 
 /* File systems that are made for this container alone; no one else can change them. */
 static const char *const private_types[] = { "tmpfs",  "proc",   "sysfs",  "devpts",

@@ -502,64 +502,6 @@ TEST(every_allocation_may_fail)
 	free(probed);
 }
 
-/* Links of a driver root, seen from inside it. */
-static const struct fixture_file links[] = {
-	{ "inside/usr/lib64/real", "text" },
-	{ "inside/absolute", "-> /usr/lib64/real" },
-	{ "inside/climbs", "-> ../../../../usr/lib64/real" },
-	{ "inside/deep/relative", "-> ../usr/./lib64/real" },
-	{ "inside/folder", "-> /usr/lib64" },
-	{ "inside/loop", "-> loop" },
-	{ "inside/out", "-> /secret" },
-	{ "secret", "text" },
-};
-
-static const struct {
-	const char *path;
-	int error;
-} resolved[] = {
-	{ "usr/lib64/real", 0 },
-	{ "absolute", 0 },
-	{ "climbs", 0 },
-	{ "deep/relative", 0 },
-	{ "folder/real", 0 },
-	{ "../inside/usr/lib64/real", -ENOENT },
-	{ "../../usr/lib64/real", 0 },
-	{ "loop", -ELOOP },
-	{ "out", -ENOENT },
-	{ "../secret", -ENOENT },
-	{ "usr/lib64/real/below", -ENOTDIR },
-	{ "nothing", -ENOENT },
-};
-
-TEST(links_stay_inside_the_driver_root)
-{
-	struct fixture fixture;
-	char path[PATH_MAX];
-	struct stat wanted, seen;
-
-	fixture_make(&fixture, links, ARRAY_SIZE(links));
-	assert_int_equal(
-		stat(fixture_path(&fixture, "inside/usr/lib64/real", path, sizeof(path)), &wanted),
-		0);
-	int root = open(fixture_path(&fixture, "inside", path, sizeof(path)),
-			O_PATH | O_DIRECTORY | O_CLOEXEC);
-	for (size_t i = 0; i < ARRAY_SIZE(resolved); i++)
-		for (enum resolve_way way = RESOLVE_KERNEL; way <= RESOLVE_WALK; way++) {
-			int fd = library_open_in_root(root, resolved[i].path, way);
-
-			if ((fd < 0 ? fd : 0) != resolved[i].error)
-				fail_msg("%s, way %d: %d", resolved[i].path, way, fd);
-			if (fd < 0)
-				continue;
-			assert_int_equal(fstat(fd, &seen), 0);
-			assert_int_equal(seen.st_ino, wanted.st_ino);
-			close(fd);
-		}
-	close(root);
-	fixture_remove(&fixture);
-}
-
 TEST(the_driver_root_is_found_in_order)
 {
 	struct fixture fixture;

@@ -170,6 +170,30 @@ TEST(driver_files_of_two_layouts)
 	}
 }
 
+/* Where NVML is looked for (abi/driver_place.h), the other files are looked for too: a driver that
+ * the inventory finds and injection does not would give cards that nobody can use. */
+TEST(driver_files_are_found_wherever_nvml_is)
+{
+	static const char *const places[] = { DRIVER_LIBRARY_DIRECTORIES };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		cleanup(driver_files_freep) struct driver_files *files = NULL;
+		struct error error = ERROR_INIT;
+		char tree[TREE_PATH_MAX], path[256];
+
+		tree_make(tree);
+		snprintf(path, sizeof(path), "%s/libnvidia-ml.so." V, places[i] + 1);
+		tree_library(tree, path, "libnvidia-ml.so.1", 64);
+		print_message("# %s\n", places[i]);
+		if (driver_files_find(tree, NULL, &files, &error) < 0)
+			print_error("%s\n", error.message);
+		assert_non_null(files);
+		assert_string_equal(files->version, V);
+		assert_int_equal(files->items[0].kind, DRIVER_LIBRARY);
+		tree_remove(tree);
+	}
+}
+
 TEST(driver_files_are_read_through_a_linked_root)
 {
 	char tree[TREE_PATH_MAX], path[128];

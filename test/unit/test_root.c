@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inject/root.h"
+#include "base/base.h"
 #include "tree.h"
 
 /* The shapes that an image may give to a directory on the way, and what they are inside the root. */

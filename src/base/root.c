@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "inject/root.h"
+#include "base/root.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
 
 enum { AGAIN_MAX = 16 };
 

@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-#include "base/base.h"
+#include "base/strbuf.h"
 
 enum { ROOT_PATH_MAX = 4096, ROOT_LINKS_MAX = 40 };
 
