@@ -20,6 +20,11 @@ static int job_choose_image(const struct local_session *session, struct local_jo
 		return error_set_errno(
 			error, errno,
 			"cannot find the image directory %s; give host or a directory", image);
+	/* A layer over the root that everybody works on would show a mix of old and new files. */
+	if (strcmp(resolved, "/") == 0)
+		return error_set(error, EINVAL,
+				 "the image %s is this machine's own root; write --image host",
+				 image);
 	job->image = strdup(resolved);
 	return job->image ? 0 : error_no_memory(error);
 }

@@ -193,7 +193,9 @@ static int root_overlay_image(const char *bundle, const char *image, const char 
 		return error_set_errno(error, errno, "cannot prepare the layers at %s",
 				       layers.data);
 	if (mount("overlay", rootfs, "overlay", 0, options.data) < 0)
-		return error_set_errno(error, errno, "cannot mount an overlay over the image %s",
+		return error_set_errno(error, errno,
+				       "cannot lay a writable layer over the image %s; copy it to "
+				       "an ordinary file system",
 				       image);
 	return 0;
 }

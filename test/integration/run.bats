@@ -174,6 +174,21 @@ os.execvp(sys.argv[1], sys.argv[1:])' gpupool run --name "$POD" -- sh -c 'exit 7
 	[ "$(find "$image" -printf '%p %y %m %T@\n' | sort)" = "$before" ]
 }
 
+@test "what is no image says so" {
+	run inside gpupool run --name "$POD" --image / -- true
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"the image / is this machine's own root; write --image host"* ]]
+	run inside gpupool run --name "$POD" --image /proc -- true
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"copy it to an ordinary file system"* ]]
+	run inside gpupool run --name "$POD" --image /no/such/folder -- true
+	[ "$status" = 1 ]
+	[[ $output == *"give host or a directory"* ]]
+	nothing_left
+}
+
 @test "two slices on one card at once; the screen says that nothing enforces them" {
 	run inside gpupool apply -f "$ROOT/docs/examples/two-slices.yaml"
 	echo "$output"
