@@ -77,7 +77,8 @@ int runtime_create(const struct runtime *runtime, const struct runtime_container
 			       .input = container->input,
 			       .output = container->output,
 			       .errors = container->errors,
-			       .log = log.data };
+			       .log = log.data,
+			       .interruptible = true };
 	r = spawn_start(&spawn, &pid, errors);
 	if (r < 0)
 		return r;
@@ -164,7 +165,8 @@ int runtime_exec(const struct runtime *runtime, const char *id, const char *cons
 			       .input = -1,
 			       .output = pipes[1],
 			       .errors = pipes[1],
-			       .log = log.data };
+			       .log = log.data,
+			       .interruptible = true };
 	r = spawn_start(&spawn, &pid, errors);
 	close(pipes[1]);
 	if (r < 0) {

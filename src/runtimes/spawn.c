@@ -199,7 +199,7 @@ static int spawn_watch(const struct spawn *spawn, pid_t pid, struct error *error
 	if (process < 0 || signals < 0)
 		return error_set_errno(error, errno, "cannot watch %s", spawn->runtime->name);
 	struct pollfd fds[] = { { .fd = process, .events = POLLIN },
-				{ .fd = signals, .events = POLLIN } };
+				{ .fd = spawn->interruptible ? signals : -1, .events = POLLIN } };
 	int ready;
 	do
 		ready = poll(fds, ARRAY_SIZE(fds), SPAWN_SECONDS * 1000);

@@ -12,6 +12,9 @@ struct spawn {
 	const struct runtime_container *container; /* create only: its root is prepared */
 	int input, output, errors;                 /* -1: /dev/null */
 	const char *log;                           /* file for the runtime's own messages */
+	/* A blocked signal that waits for this process ends it. Not for what must be finished, and
+	 * not for a start, after which the signal is the command's. */
+	bool interruptible;
 };
 
 /* Starts it; *ret_pid is the runtime's process. Errors of the preparation come back as messages. */

@@ -271,6 +271,25 @@ start_run() {
 	nothing_left
 }
 
+# The runtime's start has not ended when the command's first words come.
+@test "a signal in the first moment of a command is the command's" {
+	local fifo=$BATS_TEST_TMPDIR/fifo line job pid
+	mkfifo "$fifo"
+	exec 8<>"$fifo"
+	for _ in $(seq 15); do
+		inside sh -c 'echo $$ >"$1"; exec gpupool run --name "$POD" -- sh -c "$2"' - "$BATS_TEST_TMPDIR/pid" \
+			'trap "exit 9" TERM; echo ready; while :; do sleep 0.05; done' >"$fifo" 2>/dev/null 3>&- &
+		job=$!
+		read -r line <&8
+		[ "$line" = ready ]
+		read -r pid <"$BATS_TEST_TMPDIR/pid"
+		kill -TERM "$pid"
+		wait "$job" && false || [ $? = 9 ]
+	done
+	exec 8>&-
+	nothing_left
+}
+
 @test "a signal that the command does not handle ends it, as it would outside" {
 	for signal in INT TERM HUP QUIT; do
 		start_run -- sh -c 'echo ready; exec sleep 600'
