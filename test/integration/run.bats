@@ -357,3 +357,18 @@ start_run() {
 		[[ $output == *"${row#*:}"* ]]
 	done
 }
+
+@test "a signal while the runtime still ends its start reaches the command all the same" {
+	inside sh -c 'cat >/run/runc' <<-'EOF'
+		#!/bin/sh
+		/usr/sbin/runc "$@" || exit
+		case " $* " in *" start "*) sleep 1 ;; esac
+	EOF
+	inside chmod +x /run/runc
+	start_run --runtime /run/runc -- sh -c 'echo ready; exec sleep 600'
+	wait_for 20 grep -q ready "$BATS_TEST_TMPDIR/out"
+	kill -INT "$JOB"
+	wait "$SHELL_JOB" && false || [ $? = 130 ]
+	inside rm /run/runc
+	nothing_left
+}
