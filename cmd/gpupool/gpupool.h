@@ -69,9 +69,8 @@ void print_text(FILE *out, const char *format, ...) __attribute__((format(printf
 int finish_output(int code);
 
 void print_reason(const struct reason *reason, FILE *out);
-/* The same for a Pod that was refused while it was read: ERROR is the sentence with file and line. */
-void print_reason_at(const struct reason *reason, const struct error *error, FILE *out);
-/* Prints a refusal as --json or to standard error; AT (may be NULL) as above. Returns the exit code
+/* Prints a refusal as --json or to standard error; AT (may be NULL): the sentence with file and
+ * line, for a Pod that was refused while it was read. Returns the exit code
  * for RESULT. */
 int refuse(const struct common_options *common, int result, const struct reason *reason,
 	   const struct error *at);

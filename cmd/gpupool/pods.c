@@ -123,10 +123,10 @@ static int job_json(const struct local_job *job, struct json_object *array, stru
 	if (r < 0 || json_add(object, "plan", plan) < 0)
 		return r < 0 ? r : error_no_memory(error);
 	if (job->ended && WIFEXITED(job->status) &&
-	    json_add_int(object, "exit_status", WEXITSTATUS(job->status)) < 0)
+	    json_add_int(object, "exitStatus", WEXITSTATUS(job->status)) < 0)
 		return error_no_memory(error);
 	if (job->ended && WIFSIGNALED(job->status) &&
-	    json_add_int(object, "exit_signal", WTERMSIG(job->status)) < 0)
+	    json_add_int(object, "exitSignal", WTERMSIG(job->status)) < 0)
 		return error_no_memory(error);
 	return json_append(array, TAKE_PTR(object)) < 0 ? error_no_memory(error) : 0;
 }

@@ -95,7 +95,7 @@ void print_reason(const struct reason *reason, FILE *out)
 	print_refusal(reason, sentence.data, out);
 }
 
-void print_reason_at(const struct reason *reason, const struct error *error, FILE *out)
+static void print_reason_at(const struct reason *reason, const struct error *error, FILE *out)
 {
 	print_refusal(reason, error->message, out);
 }

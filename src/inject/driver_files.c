@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-void driver_file_release(struct driver_file *file)
+static void driver_file_release(struct driver_file *file)
 {
 	free(file->source);
 	string_list_release(&file->names);
@@ -52,7 +52,7 @@ int driver_files_note(struct driver_files *files, const char *format, ...)
 	return string_list_add(&files->notes, text.data);
 }
 
-bool search_is_inside(const struct search *search, const char *path)
+static bool search_is_inside(const struct search *search, const char *path)
 {
 	size_t length = strlen(search->root_path);
 

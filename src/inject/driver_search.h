@@ -29,7 +29,6 @@ struct search {
 	size_t seen_count, seen_capacity;
 };
 
-bool search_is_inside(const struct search *search, const char *path);
 /* What PATH is inside the driver root, and its real path on the host; -EXDEV: outside the root. */
 int search_look(const struct search *search, const char *path, struct stat *ret_status,
 		char **ret_source);
@@ -46,7 +45,6 @@ struct driver_file *search_add(struct search *search, enum driver_file_kind kind
 /* 0 or -ENOMEM; after NOTES_MAX notes no more are kept. */
 int driver_files_note(struct driver_files *files, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-void driver_file_release(struct driver_file *file);
 
 /* The steps; 0 or -errno. What is broken becomes a note, what is absent nothing. */
 int search_version(struct search *search, struct error *error);

@@ -86,16 +86,14 @@ int builder_refuse(struct builder *builder, enum reason_code code, const char *d
 {
 	autostrbuf sentence = STRBUF_INIT(ERROR_MESSAGE_MAX);
 	struct reason *reason = builder->reason;
-	char text[REASON_TEXT_MAX];
 	va_list arguments;
 
 	va_start(arguments, detail);
-	vsnprintf(text, sizeof(text), detail, arguments);
+	reason_vtext(reason->detail, sizeof(reason->detail), detail, arguments);
 	va_end(arguments);
 	reason->code = code;
 	if (!*reason->object)
 		reason_text(reason->object, sizeof(reason->object), "the container");
-	reason_text(reason->detail, sizeof(reason->detail), "%s", text);
 	if (reason_sentence(reason, &sentence) < 0)
 		return error_no_memory(builder->error);
 	return error_set(builder->error, EPERM, "%s", sentence.data);

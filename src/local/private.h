@@ -33,4 +33,3 @@ int container_clear(const struct runtime *runtime, const char *id, struct error 
 int bundle_remove(const char *bundle, struct error *error);
 /* The OCI spec of a job before injection, in job->spec. */
 int bundle_spec(const struct local_session *session, struct local_job *job, struct error *error);
-void job_release(struct local_job *job);

@@ -107,7 +107,7 @@ int local_session_open(const struct local_options *options, void (*waiting)(cons
 	return 0;
 }
 
-void job_release(struct local_job *job)
+static void job_release(struct local_job *job)
 {
 	grant_release(&job->grant);
 	edit_plan_release(&job->plan);

@@ -29,7 +29,6 @@
 static const struct dialect dialects[] = {
 	{
 		.name = "native",
-		.summary = "gpupool.io/gpu-memory",
 		.resources = { { "gpupool.io/gpu-memory", MEANING_GIB_TOTAL, false, false } },
 		.annotations = { CHOICE_ANNOTATIONS,
 				 { "gpupool.io/gpu-compute", MEANING_COMPUTE, false, false },
@@ -39,7 +38,6 @@ static const struct dialect dialects[] = {
 	},
 	{
 		.name = "NVIDIA",
-		.summary = "nvidia.com/gpu, nvidia.com/gpu.shared, nvidia.com/mig-<profile>",
 		.resources = { { "nvidia.com/gpu", MEANING_CARDS, false, false },
 			       { "nvidia.com/gpu.shared", MEANING_SHARED, false, false },
 			       { MIG_PREFIX, MEANING_MIG, true, false } },
@@ -49,8 +47,6 @@ static const struct dialect dialects[] = {
 	},
 	{
 		.name = "HAMi",
-		.summary = "nvidia.com/gpu, nvidia.com/gpumem, nvidia.com/gpumem-percentage, "
-			   "nvidia.com/gpucores, nvidia.com/priority",
 		.resources = { { "nvidia.com/gpu", MEANING_CARDS, false, false },
 			       { "nvidia.com/gpumem", MEANING_MIB_EACH, false, false },
 			       { "nvidia.com/gpumem-percentage", MEANING_PERCENT_EACH, false,
@@ -164,15 +160,13 @@ int dialect_refuse(struct translation *translation, enum reason_code code, const
 {
 	struct reason *reason = translation->reason;
 	autostrbuf text = STRBUF_INIT(2048);
-	autostrbuf detail = STRBUF_INIT(1024);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&detail, format, arguments);
+	reason_vtext(reason->detail, sizeof(reason->detail), format, arguments);
 	va_end(arguments);
 	reason->code = code;
 	reason_text(reason->object, sizeof(reason->object), "%s", translation->input->object);
-	reason_text(reason->detail, sizeof(reason->detail), "%s", detail.data);
 	add_position(&text, translation);
 	reason_sentence(reason, &text);
 	return error_set(translation->error, EPERM, "%s", text.data);
@@ -508,14 +502,4 @@ int dialect_translate(const struct dialect_input *input, struct request *ret,
 	}
 	*ret = translation.request;
 	return 0;
-}
-
-const char *dialect_name(size_t number)
-{
-	return number < ARRAY_SIZE(dialects) ? dialects[number].name : NULL;
-}
-
-const char *dialect_resources(size_t number)
-{
-	return number < ARRAY_SIZE(dialects) ? dialects[number].summary : NULL;
 }

@@ -34,7 +34,3 @@ bool dialect_knows_resource(const char *name);
 bool dialect_knows_annotation(const char *name);
 /* What a slip of the keyboard was meant to be, or NULL. */
 const char *dialect_nearest_resource(const char *name);
-
-/* For --help and docs: row NUMBER's name and resource names ("a, b"), or NULL after the last. */
-const char *dialect_name(size_t number);
-const char *dialect_resources(size_t number);

@@ -38,7 +38,6 @@ struct translation;
 
 struct dialect {
 	const char *name;
-	const char *summary;             /* its resource names, for people */
 	struct dialect_key resources[8]; /* end with a row without a name, as all lists here */
 	struct dialect_key annotations[12];
 	struct {

@@ -25,24 +25,25 @@ static void add_position(struct pod_reader *reader, struct json_object *where, s
 
 void pod_kubernetes(struct pod_reader *reader, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(4096);
+	struct reason *reason = reader->reason;
 	va_list arguments;
 
+	reason_text(reason->kubernetes, sizeof(reason->kubernetes),
+		    "Pod \"%s\" is invalid: ", reader->pod->name ? reader->pod->name : "");
+	size_t used = strlen(reason->kubernetes);
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	reason_vtext(reason->kubernetes + used, sizeof(reason->kubernetes) - used, format,
+		     arguments);
 	va_end(arguments);
-	reason_text(reader->reason->kubernetes, sizeof(reader->reason->kubernetes),
-		    "Pod \"%s\" is invalid: %s", reader->pod->name ? reader->pod->name : "",
-		    text.data);
 }
 
-static int refuse(struct pod_reader *reader, struct json_object *where, const char *detail)
+/* The reason has its code and detail. */
+static int refuse(struct pod_reader *reader, struct json_object *where)
 {
 	struct reason *reason = reader->reason;
 	autostrbuf text = STRBUF_INIT(8192);
 
 	reason_text(reason->object, sizeof(reason->object), "%s", reader->object);
-	reason_text(reason->detail, sizeof(reason->detail), "%s", detail);
 	add_position(reader, where, &text);
 	reason_sentence(reason, &text);
 	return error_set(reader->error, EPERM, "%s", text.data);
@@ -50,14 +51,14 @@ static int refuse(struct pod_reader *reader, struct json_object *where, const ch
 
 int pod_refuse(struct pod_reader *reader, struct json_object *where, const char *format, ...)
 {
-	autostrbuf detail = STRBUF_INIT(4096);
+	struct reason *reason = reader->reason;
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&detail, format, arguments);
+	reason_vtext(reason->detail, sizeof(reason->detail), format, arguments);
 	va_end(arguments);
-	reader->reason->code = REASON_BAD_REQUEST;
-	return refuse(reader, where, detail.data);
+	reason->code = REASON_BAD_REQUEST;
+	return refuse(reader, where);
 }
 
 int pod_refuse_resource(struct pod_reader *reader, struct json_object *where, const char *name,
@@ -65,15 +66,13 @@ int pod_refuse_resource(struct pod_reader *reader, struct json_object *where, co
 {
 	struct reason *reason = reader->reason;
 	const char *nearest = dialect_nearest_resource(name);
-	autostrbuf detail = STRBUF_INIT(512);
 
-	strbuf_addf(&detail, "%s of %s", amount, name);
-	if (nearest)
-		strbuf_addf(&detail, " (did you mean %s?)", nearest);
+	reason_text(reason->detail, sizeof(reason->detail), "%s of %s%s%s%s", amount, name,
+		    nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
 	reason->code = REASON_NO_RESOURCE;
 	reason_text(reason->node, sizeof(reason->node), "this machine");
 	kubernetes_unschedulable(reason->kubernetes, sizeof(reason->kubernetes), 1, name, false);
-	return refuse(reader, where, detail.data);
+	return refuse(reader, where);
 }
 
 int pod_reject(struct pod_reader *reader, struct json_object *where, const char *format, ...)

@@ -42,19 +42,24 @@ static size_t character_start(const char *text, size_t at)
 	return at;
 }
 
-void reason_text(char *to, size_t size, const char *format, ...)
+void reason_vtext(char *to, size_t size, const char *format, va_list arguments)
 {
-	va_list arguments;
-
 	if (!size)
 		return;
-	va_start(arguments, format);
 	int length = vsnprintf(to, size, format, arguments);
-	va_end(arguments);
 	if (length >= 0 && (size_t)length >= size && size >= 4) {
 		size_t cut = character_start(to, size - 4);
 		memcpy(to + cut, "...", 4);
 	}
+}
+
+void reason_text(char *to, size_t size, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	reason_vtext(to, size, format, arguments);
+	va_end(arguments);
 }
 
 const char *reason_name(enum reason_code code)
@@ -65,11 +70,6 @@ const char *reason_name(enum reason_code code)
 const char *reason_class(enum reason_code code)
 {
 	return row_of(code)->class;
-}
-
-const char *reason_template(enum reason_code code)
-{
-	return row_of(code)->sentence;
 }
 
 enum reason_link reason_link_of(enum reason_code code)

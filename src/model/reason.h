@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -126,14 +127,15 @@ struct reason {
 void reason_text(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+void reason_vtext(char *to, size_t size, const char *format, va_list arguments)
+	__attribute__((format(printf, 3, 0)));
+
 const char *reason_name(enum reason_code code);  /* "cards_busy" */
 const char *reason_class(enum reason_code code); /* "not enough free cards" */
 enum reason_link reason_link_of(enum reason_code code);
 const char *reason_link_to_string(enum reason_link link);
 enum reason_link reason_link_from_string(const char *text);
 bool reason_is_for_ever(enum reason_code code);
-/* The sentence with its placeholders in place, for tests and documentation. */
-const char *reason_template(enum reason_code code);
 /* Adds the sentence with its placeholders filled. -EINVAL for a placeholder that does not exist. */
 int reason_sentence(const struct reason *reason, struct strbuf *out);
 int reason_to_json(const struct reason *reason, struct json_object **ret, struct error *error);

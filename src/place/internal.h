@@ -217,7 +217,6 @@ uint64_t topology_group(const struct node *node, uint64_t cards, unsigned wanted
 /* NULL when out of memory: the caller then looks at every node. */
 struct view *view_get(const struct pool *pool, const struct model_set *models);
 struct order *view_several(const struct pool *pool, struct view *view, unsigned cards);
-void view_free(struct view *view);
 void views_drop(struct pool *pool);
 /* To be called after the holders of CARDS of NODE changed, and TURNED of them became idle or were
  * idle before. */

@@ -96,7 +96,7 @@ void views_update(struct pool *pool, unsigned node, uint64_t cards, uint64_t tur
 			update_node(pool, pool->views->items[i], node, cards, turned);
 }
 
-void view_free(struct view *view)
+static void view_free(struct view *view)
 {
 	if (!view)
 		return;

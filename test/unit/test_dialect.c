@@ -635,14 +635,8 @@ TEST(every_allocation_fails_once)
 	}
 }
 
-TEST(rows_for_people)
+TEST(resources_that_some_row_translates)
 {
-	assert_string_equal(dialect_name(0), "native");
-	assert_string_equal(dialect_name(1), "NVIDIA");
-	assert_string_equal(dialect_name(2), "HAMi");
-	assert_null(dialect_name(3));
-	assert_string_equal(dialect_resources(0), "gpupool.io/gpu-memory");
-	assert_null(dialect_resources(3));
 	assert_true(dialect_knows_resource("nvidia.com/mig-1g.5gb"));
 	assert_false(dialect_knows_resource("nvidia.com/gpux"));
 }

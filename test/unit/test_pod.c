@@ -455,6 +455,25 @@ TEST(variables_that_grow)
 			    "Correct the Pod.");
 }
 
+/* A sentence that is too long is cut, never lost. */
+TEST(kubernetes_sentence_of_a_long_name)
+{
+	cleanup(yaml_stream_release) struct yaml_stream stream = { 0 };
+	cleanup(pod_release) struct pod pod = { 0 };
+	struct reason reason = { 0 };
+	struct error error = ERROR_INIT;
+	autostrbuf text = STRBUF_INIT(65536);
+	static const char begin[] = "Pod \"x\" is invalid: metadata.namespace: Invalid value: \"nn";
+
+	strbuf_adds(&text, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: x\n  namespace: ");
+	for (int i = 0; i < 5000; i++)
+		strbuf_addc(&text, 'n');
+	struct json_object *document = parse(text.data, &stream);
+	assert_int_equal(pod_from_json(document, SOURCE, &pod, &reason, &error), -EPERM);
+	assert_memory_equal(reason.kubernetes, begin, strlen(begin));
+	assert_string_equal(reason.kubernetes + strlen(reason.kubernetes) - 5, "nn...");
+}
+
 TEST(every_allocation_fails_once)
 {
 	static const char text[] =

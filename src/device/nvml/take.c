@@ -18,16 +18,14 @@ static void condition_worsen(struct nvml_card *card, enum card_health health, co
 static void condition_worsen(struct nvml_card *card, enum card_health health, const char *format,
 			     ...)
 {
-	autostrbuf cause = STRBUF_INIT(4096);
 	va_list arguments;
 
 	if (health <= card->condition.health)
 		return;
 	va_start(arguments, format);
-	strbuf_vaddf(&cause, format, arguments);
+	reason_vtext(card->condition.cause, sizeof(card->condition.cause), format, arguments);
 	va_end(arguments);
 	card->condition.health = health;
-	reason_text(card->condition.cause, sizeof(card->condition.cause), "%s", cause.data);
 }
 
 /* False when the text has no end; what is not printable becomes '?'. */
