@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -189,8 +188,9 @@ int runtime_exec(const struct runtime *runtime, const char *id, const char *cons
 }
 
 /* What making a container needs, tried in a child that then ends. */
-static int rights_try(struct error *error)
+static int rights_try(const void *unused, struct error *error)
 {
+	(void)unused;
 	if (geteuid() != 0)
 		return error_set(error, EPERM, "containers need root: run this with sudo");
 	if (unshare(CLONE_NEWNS) < 0)
@@ -210,34 +210,18 @@ static int rights_try(struct error *error)
 
 int runtime_check_rights(struct error *error)
 {
-	int pipes[2];
+	pid_t pid;
+	int status;
 
-	if (pipe2(pipes, O_CLOEXEC) < 0)
-		return error_set_errno(error, errno, "cannot make a pipe");
-	pid_t pid = fork();
-	if (pid < 0) {
-		close(pipes[0]);
-		close(pipes[1]);
-		return error_set_errno(error, errno, "cannot start a process");
-	}
-	if (pid == 0) {
-		struct error failure = ERROR_INIT;
-
-		rights_try(&failure);
-		ssize_t written = write(pipes[1], &failure, sizeof(failure));
-		_exit(written == (ssize_t)sizeof(failure) ? 0 : 1);
-	}
-	close(pipes[1]);
-	struct error failure = ERROR_INIT;
-	ssize_t got;
-	do
-		got = read(pipes[0], &failure, sizeof(failure));
-	while (got < 0 && errno == EINTR);
-	close(pipes[0]);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	if (got != (ssize_t)sizeof(failure))
-		return error_set(error, EPERM, "the check of rights ended without an answer");
-	failure.message[sizeof(failure.message) - 1] = '\0';
-	return failure.number ? error_set(error, failure.number, "%s", failure.message) : 0;
+	int r = child_start(rights_try, NULL, &pid, error);
+	if (r < 0)
+		return r;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return error_set_errno(error, errno, "cannot wait for the check of rights");
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return error_set(
+			error, EPERM,
+			"the check of rights ended without an answer; see the kernel's log");
+	return 0;
 }

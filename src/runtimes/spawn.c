@@ -68,8 +68,9 @@ static void spawn_reset_signals(void)
 		sigaction(number, &standard, NULL);
 }
 
-static int spawn_child(const struct spawn *spawn, struct error *error)
+static int spawn_child(const void *data, struct error *error)
 {
+	const struct spawn *spawn = data;
 	const char *argv[ARGUMENTS_MAX] = {
 		spawn->runtime->path, "--root", spawn->runtime->state, "--log", spawn->log,
 		"--log-format",       "json"
@@ -99,41 +100,54 @@ static int spawn_child(const struct spawn *spawn, struct error *error)
 	return error_set_errno(error, errno, "cannot run %s", spawn->runtime->path);
 }
 
-int spawn_start(const struct spawn *spawn, pid_t *ret_pid, struct error *error)
+/* The error that the child wrote, or 0 when the pipe was closed without a word. */
+static int child_failure(int fd, struct error *error)
+{
+	struct error failure = ERROR_INIT;
+	ssize_t got;
+
+	do
+		got = read(fd, &failure, sizeof(failure));
+	while (got < 0 && errno == EINTR);
+	if (got != (ssize_t)sizeof(failure))
+		return 0;
+	failure.message[sizeof(failure.message) - 1] = '\0';
+	return error_set(error, failure.number, "%s", failure.message);
+}
+
+int child_start(int (*task)(const void *data, struct error *error), const void *data,
+		pid_t *ret_pid, struct error *error)
 {
 	int pipes[2];
 
 	if (pipe2(pipes, O_CLOEXEC) < 0)
 		return error_set_errno(error, errno, "cannot make a pipe");
+	autoclose int reader = pipes[0], writer = pipes[1];
 	pid_t pid = fork();
-	if (pid < 0) {
-		close(pipes[0]);
-		close(pipes[1]);
-		return error_set_errno(error, errno, "cannot start %s", spawn->runtime->name);
-	}
+	if (pid < 0)
+		return error_set_errno(error, errno, "cannot start a process");
 	if (pid == 0) {
 		struct error failure = ERROR_INIT;
 
-		spawn_child(spawn, &failure);
-		ssize_t written = write(pipes[1], &failure, sizeof(failure));
+		if (task(data, &failure) == 0)
+			_exit(0);
+		ssize_t written = write(writer, &failure, sizeof(failure));
 		_exit(written == (ssize_t)sizeof(failure) ? 125 : 126);
 	}
-	close(pipes[1]);
-	/* An exec closes the other end without a word; only a failure writes. */
-	struct error failure = ERROR_INIT;
-	ssize_t got;
-	do
-		got = read(pipes[0], &failure, sizeof(failure));
-	while (got < 0 && errno == EINTR);
-	close(pipes[0]);
-	if (got == (ssize_t)sizeof(failure)) {
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-		failure.message[sizeof(failure.message) - 1] = '\0';
-		return error_set(error, failure.number, "%s", failure.message);
+	close(TAKE_FD(writer));
+	int r = child_failure(reader, error);
+	if (r == 0) {
+		*ret_pid = pid;
+		return 0;
 	}
-	*ret_pid = pid;
-	return 0;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return r;
+}
+
+int spawn_start(const struct spawn *spawn, pid_t *ret_pid, struct error *error)
+{
+	return child_start(spawn_child, spawn, ret_pid, error);
 }
 
 /* The last message of the runtime's JSON log: what it would have printed. */

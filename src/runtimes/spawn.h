@@ -17,6 +17,13 @@ struct spawn {
 	bool interruptible;
 };
 
+/*
+ * Runs TASK in a child of this process, which ends as TASK does: 0 once it has ended with success or
+ * has executed something else, and *ret_pid is still to be waited for; else the child's own error.
+ */
+int child_start(int (*task)(const void *data, struct error *error), const void *data,
+		pid_t *ret_pid, struct error *error);
+
 /* Starts it; *ret_pid is the runtime's process. Errors of the preparation come back as messages. */
 int spawn_start(const struct spawn *spawn, pid_t *ret_pid, struct error *error);
 /*
