@@ -125,11 +125,14 @@ void local_session_end_jobs(struct local_session *session)
 	for (size_t i = 0; i < session->job_count; i++) {
 		struct local_job *job = &session->jobs[i];
 
+		int r = 0;
+
 		if (job->created) {
 			runtime_delete(&session->runtime, job->id, NULL);
-			container_clear(&session->runtime, job->id, NULL);
+			r = container_clear(&session->runtime, job->id, NULL);
 		}
-		if (job->recorded)
+		/* Its record goes last: by it the next command finds what could not be ended. */
+		if (job->recorded && r == 0)
 			bundle_remove(job->bundle, NULL);
 		job->created = job->recorded = false;
 	}
