@@ -42,6 +42,12 @@ static int container_read_pid(const char *path, pid_t *ret, struct error *error)
 		text[--length] = '\0';
 	if (parse_uint(text, 1, INT32_MAX, &pid) < 0)
 		return error_set(error, EPROTO, "the runtime wrote no process number to %s", path);
+	/* We signal this process and wait for it: it must be the one that was left to us. */
+	siginfo_t unused;
+	if (waitid(P_PID, (id_t)pid, &unused, WEXITED | WNOHANG | WNOWAIT) < 0)
+		return error_set(error, EPROTO,
+				 "the runtime wrote process %lu to %s, which is none that it made",
+				 (unsigned long)pid, path);
 	*ret = (pid_t)pid;
 	return 0;
 }
