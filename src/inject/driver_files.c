@@ -5,7 +5,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 static void driver_file_release(struct driver_file *file)
 {
@@ -52,6 +54,11 @@ int driver_files_note(struct driver_files *files, const char *format, ...)
 	return string_list_add(&files->notes, text.data);
 }
 
+bool search_wants(const struct search *search, unsigned capabilities)
+{
+	return !capabilities || (capabilities & search->capabilities);
+}
+
 static bool search_is_inside(const struct search *search, const char *path)
 {
 	size_t length = strlen(search->root_path);
@@ -61,9 +68,146 @@ static bool search_is_inside(const struct search *search, const char *path)
 	return strncmp(path, search->root_path, length) == 0 && path[length] == '/';
 }
 
-int search_look(const struct search *search, const char *path, struct stat *ret_status,
-		char **ret_source)
+void search_places_release(struct search *search)
 {
+	for (size_t i = 0; i < search->place_count; i++) {
+		free(search->places[i].path);
+		free(search->places[i].real);
+		if (search->places[i].fd >= 0)
+			close(search->places[i].fd);
+	}
+	free(search->places);
+}
+
+/*
+ * Opens the directory at PATH, whose parent is place PARENT (-1: none). A component that is no link
+ * lies where its parent lies; only behind a link the kernel has to be asked for the real path.
+ */
+static int open_place(const struct search *search, int parent, const char *path, char **ret_real)
+{
+	const char *name = strrchr(path, '/') + 1;
+
+	if (parent >= 0 && *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+		const struct search_place *above = &search->places[parent];
+		autostrbuf real = STRBUF_INIT(ROOT_PATH_MAX);
+		autoclose int fd =
+			openat(above->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd < 0 && errno == ENOENT)
+			return -ENOENT;
+		strbuf_addf(&real, "%s/%s", above->real[1] ? above->real : "", name);
+		if (strbuf_failed(&real) == -ENOMEM)
+			return -ENOMEM;
+		if (fd >= 0 && strbuf_failed(&real) == 0) {
+			*ret_real = strbuf_detach(&real);
+			return *ret_real ? TAKE_FD(fd) : -ENOMEM;
+		}
+	}
+	autoclose int fd = root_open(search->root, path, O_PATH | O_DIRECTORY);
+	int r = fd < 0 ? fd : root_fd_path(fd, ret_real);
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
+static int add_place(struct search *search, int parent, const char *path, size_t length)
+{
+	autofree char *copy = strndup(path, length), *real = NULL;
+	autoclose int fd = copy ? open_place(search, parent, length ? copy : "/", &real) : -ENOMEM;
+
+	if (fd == -ENOMEM)
+		return fd;
+	struct search_place *place =
+		VEC_ADD(&search->places, &search->place_count, &search->place_capacity);
+	if (!place)
+		return -ENOMEM;
+	*place = (struct search_place){ .path = TAKE_PTR(copy), .real = TAKE_PTR(real), .fd = fd };
+	fd = -1;
+	return (int)(place - search->places);
+}
+
+static int find_place(const struct search *search, const char *path, size_t length)
+{
+	for (size_t i = 0; i < search->place_count; i++)
+		if (strncmp(search->places[i].path, path, length) == 0 &&
+		    search->places[i].path[length] == '\0')
+			return (int)i;
+	return -1;
+}
+
+/*
+ * The number of the place that the first LENGTH bytes of PATH name, opened once; -ENOMEM. Most
+ * directories of the tables are absent from most roots, and nothing below them is asked for.
+ */
+static int look_at_place(struct search *search, const char *path, size_t length)
+{
+	size_t end = 0;
+	int place = -1;
+
+	do {
+		int parent = place;
+
+		end += end < length ? 1 + strcspn(path + end + 1, "/") : 0;
+		if (end > length)
+			end = length;
+		place = find_place(search, path, end);
+		if (place < 0)
+			place = add_place(search, parent, path, end);
+	} while (place >= 0 && search->places[place].fd >= 0 && end < length);
+	return place;
+}
+
+/* Whether link NAME names another file of its directory, as most of a driver's do; *ret is that. */
+static bool follow_beside(int fd, const char *name, char ret[NAME_MAX + 1])
+{
+	char target[NAME_MAX + 1];
+	ssize_t length = readlinkat(fd, name, target, sizeof(target));
+
+	if (length <= 0 || length > NAME_MAX)
+		return false;
+	target[length] = '\0';
+	if (strchr(target, '/') || strcmp(target, ".") == 0 || strcmp(target, "..") == 0)
+		return false;
+	memcpy(ret, target, (size_t)length + 1);
+	return true;
+}
+
+/* 0 for a file, or a link to one beside it; 1 for a link that search_look() must follow. */
+static int look_plainly(struct search *search, const char *path, struct stat *ret_status,
+			char **ret_source)
+{
+	const char *name = strrchr(path, '/') + 1;
+	char target[NAME_MAX + 1];
+	autostrbuf source = STRBUF_INIT(ROOT_PATH_MAX);
+	int number = look_at_place(search, path, (size_t)(name - 1 - path));
+
+	if (number < 0)
+		return number;
+	const struct search_place *place = &search->places[number];
+	if (place->fd < 0)
+		return place->fd;
+	if (fstatat(place->fd, name, ret_status, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	for (int hops = 0; S_ISLNK(ret_status->st_mode); hops++) {
+		if (hops == ROOT_LINKS_MAX || !follow_beside(place->fd, name, target))
+			return 1;
+		name = target;
+		if (fstatat(place->fd, name, ret_status, AT_SYMLINK_NOFOLLOW) < 0)
+			return -errno;
+	}
+	strbuf_addf(&source, "%s/%s", place->real[1] ? place->real : "", name);
+	if (strbuf_failed(&source) < 0)
+		return strbuf_failed(&source);
+	if (!search_is_inside(search, source.data))
+		return -EXDEV;
+	*ret_source = strbuf_detach(&source);
+	return *ret_source ? 0 : -ENOMEM;
+}
+
+int search_look(struct search *search, const char *path, struct stat *ret_status, char **ret_source)
+{
+	int plain = look_plainly(search, path, ret_status, ret_source);
+
+	if (plain <= 0)
+		return plain;
 	autoclose int fd = root_open(search->root, path, O_PATH);
 
 	if (fd < 0)
@@ -113,8 +257,15 @@ static int note_seen(struct search *search, int fd)
 /* 0 with an open directory, 1 when there is nothing to read. */
 static int open_directory(struct search *search, const char *path, bool once, DIR **ret)
 {
-	autoclose int fd = root_open(search->root, path, O_RDONLY | O_DIRECTORY);
+	int place = look_at_place(search, path, strlen(path));
 
+	if (place == -ENOMEM)
+		return place;
+	autoclose int fd = place < 0 ? place : search->places[place].fd;
+	if (fd >= 0) {
+		fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = fd < 0 ? -errno : fd;
+	}
 	if (fd == -ENOENT || fd == -ENOTDIR)
 		return 1;
 	if (fd < 0) {
@@ -201,6 +352,7 @@ static void search_release(struct search *search)
 		free(search->links[i].source);
 	free(search->links);
 	free(search->seen);
+	search_places_release(search);
 }
 
 static int set_version(struct search *search, const char *version, struct error *error)
@@ -221,11 +373,20 @@ static int set_version(struct search *search, const char *version, struct error 
 int driver_files_find(const char *root, const char *version, struct driver_files **ret,
 		      struct error *error)
 {
+	return driver_files_find_for(root, version, CAPABILITY_ALL, ret, error);
+}
+
+int driver_files_find_for(const char *root, const char *version, unsigned capabilities,
+			  struct driver_files **ret, struct error *error)
+{
 	static int (*const steps[])(struct search *) = {
 		search_libraries, search_binaries, search_firmware,
 		search_configs,   search_sockets,  search_nodes,
 	};
+	/* Utility always: without libnvidia-ml there is no driver. */
 	cleanup(search_release) struct search search = { .root = -1,
+							 .capabilities =
+								 capabilities | CAPABILITY_UTILITY,
 							 .files =
 								 calloc(1, sizeof(*search.files)) };
 

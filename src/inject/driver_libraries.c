@@ -202,7 +202,7 @@ static int add_entry(struct search *search, const char *directory, const char *n
 	bool link;
 	const struct library_row *row = find_row(name, search->files->version, &link);
 
-	if (!row)
+	if (!row || !search_wants(search, row->capabilities))
 		return 0;
 	strbuf_addf(&path, "%s/%s", directory, name);
 	int r = strbuf_failed(&path);

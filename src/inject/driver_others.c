@@ -32,6 +32,8 @@ int search_binaries(struct search *search)
 	for (const struct binary_row *row = binary_rows; row->name; row++) {
 		int r = 0;
 
+		if (!search_wants(search, row->capabilities))
+			continue;
 		for (size_t i = 0; r == 0 && binary_directories[i]; i++)
 			r = add_file(search, DRIVER_BINARY, row->capabilities,
 				     binary_directories[i], row->name, row->name);
@@ -46,6 +48,8 @@ int search_configs(struct search *search)
 	for (const struct config_row *row = config_rows; row->target; row++) {
 		int r = 0;
 
+		if (!search_wants(search, row->capabilities))
+			continue;
 		for (size_t i = 0; r == 0 && config_directories[i]; i++)
 			r = add_file(search, DRIVER_CONFIG, row->capabilities,
 				     config_directories[i], row->relative, row->target);
@@ -174,7 +178,10 @@ static int add_socket(struct search *search, const struct socket_row *row)
 /* The same search in the host's own root, which finds sockets and nodes of a driver elsewhere. */
 static int host_search(const struct search *search, struct search *ret)
 {
-	*ret = (struct search){ .root = -1, .root_path = strdup("/"), .files = search->files };
+	*ret = (struct search){ .root = -1,
+				.root_path = strdup("/"),
+				.capabilities = search->capabilities,
+				.files = search->files };
 	if (!ret->root_path)
 		return -ENOMEM;
 	ret->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -186,6 +193,7 @@ static void host_release(struct search *host)
 {
 	cleanup_close(&host->root);
 	free(host->root_path);
+	search_places_release(host);
 }
 
 int search_sockets(struct search *search)

@@ -16,8 +16,9 @@ struct search_link { /* <base>.so of a library, met before or after the library 
 };
 
 struct search {
-	int root;        /* O_PATH */
-	char *root_path; /* real path of the driver root; owned */
+	int root;              /* O_PATH */
+	char *root_path;       /* real path of the driver root; owned */
+	unsigned capabilities; /* what is looked for */
 	struct driver_files *files;
 	size_t library_count;
 	struct search_link *links; /* owned */
@@ -27,10 +28,22 @@ struct search {
 		ino_t inode;
 	} * seen; /* directories already read; owned */
 	size_t seen_count, seen_capacity;
+	struct search_place *places; /* directories that were looked into; owned */
+	size_t place_count, place_capacity;
 };
 
+struct search_place {
+	char *path; /* inside the driver root, as it was asked for; owned */
+	char *real; /* on the host; owned */
+	int fd;     /* O_PATH, or -errno: it cannot be reached */
+};
+
+void search_places_release(struct search *search);
+
+/* Whether a row of CAPABILITIES, 0 for all, is looked for. */
+bool search_wants(const struct search *search, unsigned capabilities);
 /* What PATH is inside the driver root, and its real path on the host; -EXDEV: outside the root. */
-int search_look(const struct search *search, const char *path, struct stat *ret_status,
+int search_look(struct search *search, const char *path, struct stat *ret_status,
 		char **ret_source);
 /*
  * The names in directory PATH of the driver root that FILTER takes, in order of version; none when

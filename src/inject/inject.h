@@ -38,6 +38,9 @@ int capabilities_parse(const char *text, unsigned *ret, struct error *error);
  */
 int driver_files_find(const char *root, const char *version, struct driver_files **ret,
 		      struct error *error);
+/* The same for what CAPABILITIES need: no library of another capability is opened. */
+int driver_files_find_for(const char *root, const char *version, unsigned capabilities,
+			  struct driver_files **ret, struct error *error);
 void driver_files_free(struct driver_files *files);
 DEFINE_CLEANUP(struct driver_files, driver_files_free)
 

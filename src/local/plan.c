@@ -44,6 +44,29 @@ static int job_capabilities(const struct local_session *session, const struct lo
 	return capabilities_parse(text, ret, error);
 }
 
+/* The driver's files that some job with a card needs; none without such a job or a driver. */
+static int session_find_files(struct local_session *session, struct error *error)
+{
+	const struct inventory *inventory = &session->inventory;
+	unsigned capabilities = 0;
+
+	if (session->files || inventory->problem[0] || !inventory->driver_version[0])
+		return 0;
+	for (size_t i = 0; i < session->job_count; i++) {
+		unsigned wanted = 0;
+		int r = session->jobs[i].placed
+				? job_capabilities(session, &session->jobs[i], &wanted, error)
+				: 0;
+		if (r < 0)
+			return r;
+		capabilities |= wanted;
+	}
+	if (!capabilities)
+		return 0;
+	return driver_files_find_for(inventory->driver_root, inventory->driver_version,
+				     capabilities, &session->files, error);
+}
+
 static int job_inject(const struct local_session *session, struct local_job *job, int root,
 		      struct reason *ret_reason, struct error *error)
 {
@@ -88,9 +111,14 @@ static int job_plan(struct local_session *session, struct local_job *job, struct
 int local_session_plan(struct local_session *session, struct reason *ret_reason,
 		       struct error *error)
 {
+	int r = session_find_files(session, error);
+
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < session->job_count; i++) {
 		struct local_job *job = &session->jobs[i];
-		int r = job_plan(session, job, ret_reason, error);
+
+		r = job_plan(session, job, ret_reason, error);
 
 		if (r < 0)
 			return error_wrap(error, "container %s of Pod %s/%s", job->container->name,

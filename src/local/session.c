@@ -51,16 +51,6 @@ static int session_take_lock(struct local_session *session, void (*waiting)(cons
 			 error);
 }
 
-static int session_find_files(struct local_session *session, struct error *error)
-{
-	const struct inventory *inventory = &session->inventory;
-
-	if (inventory->problem[0] || !inventory->card_count || !inventory->driver_version[0])
-		return 0;
-	return driver_files_find(inventory->driver_root, inventory->driver_version, &session->files,
-				 error);
-}
-
 int local_inventory_publish(const struct inventory *inventory, struct error *error)
 {
 	autostrbuf path = STRBUF_INIT(4096);
@@ -89,7 +79,7 @@ static int session_fill(struct local_session *session, void (*waiting)(const cha
 		local_holders_mark(&session->holders, &session->inventory);
 		r = session_fill_pool(session, error);
 	}
-	return r == 0 ? session_find_files(session, error) : r;
+	return r;
 }
 
 int local_session_open(const struct local_options *options, void (*waiting)(const char *sentence),
