@@ -25,19 +25,43 @@ static void write_all(int fd, const char *bytes, size_t length)
 }
 
 /* A line goes out in one write, so that lines of two containers never mix. */
-static void copy_lines(const char *prefix, FILE *input, int output)
+static void write_line(const char *prefix, const char *line, size_t length, int output)
 {
-	static const char end = '\n';
-	char line[LINE_MAX_BYTES];
+	autostrbuf text = STRBUF_INIT(LINE_MAX_BYTES * 2);
 
-	while (fgets(line, sizeof(line), input)) {
-		autostrbuf text = STRBUF_INIT(LINE_MAX_BYTES * 2);
+	strbuf_addf(&text, "[%s] ", prefix);
+	strbuf_add(&text, line, length);
+	strbuf_addc(&text, '\n');
+	write_all(output, text.data, text.length);
+}
 
-		strbuf_addf(&text, "[%s] %s", prefix, line);
-		if (text.length && text.data[text.length - 1] != end)
-			strbuf_addc(&text, end);
-		write_all(output, text.data, text.length);
+/* Whatever the bytes are, NUL too. A line that is longer than the buffer becomes several. */
+static void copy_lines(const char *prefix, int input, int output)
+{
+	char bytes[LINE_MAX_BYTES];
+	size_t used = 0;
+
+	for (;;) {
+		ssize_t got = read(input, bytes + used, sizeof(bytes) - used);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		used += (size_t)got;
+		const char *line = bytes, *end = bytes + used;
+		for (const char *feed; (feed = memchr(line, '\n', (size_t)(end - line)));
+		     line = feed + 1)
+			write_line(prefix, line, (size_t)(feed - line), output);
+		used = (size_t)(end - line);
+		memmove(bytes, line, used);
+		if (used < sizeof(bytes))
+			continue;
+		write_line(prefix, bytes, used, output);
+		used = 0;
 	}
+	if (used)
+		write_line(prefix, bytes, used, output);
 }
 
 static void prefix_child(const char *prefix, int input, int output)
@@ -52,7 +76,7 @@ static void prefix_child(const char *prefix, int input, int output)
 		_exit(1);
 	/* The pool's lock among them: this process may outlive a killed gpupool. */
 	close_range(3, ~0u, 0);
-	copy_lines(prefix, stdin, 1);
+	copy_lines(prefix, 0, 1);
 	_exit(0);
 }
 

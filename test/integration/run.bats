@@ -63,6 +63,23 @@ setup() {
 	nothing_left
 }
 
+@test "several containers: every byte of a line arrives, the last without a line feed, and long ones in pieces" {
+	cat >"$BATS_TEST_TMPDIR/bytes.yaml" <<-END
+		apiVersion: v1
+		kind: Pod
+		metadata: {name: $POD-bytes}
+		spec:
+		  containers:
+		  - {name: a, image: host, command: [printf, 'x\\000y\\nlast']}
+		  - {name: b, image: host, command: [sh, -c, 'head -c 40000 /dev/zero | tr "\\000" z']}
+	END
+	inside gpupool apply -f "$BATS_TEST_TMPDIR/bytes.yaml" >"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	[ "$(grep -ac "^\[$POD-bytes/a\] x.y$" "$BATS_TEST_TMPDIR/out")" = 1 ]
+	[ "$(grep -ac "^\[$POD-bytes/a\] last$" "$BATS_TEST_TMPDIR/out")" = 1 ]
+	[ "$(tr -cd z <"$BATS_TEST_TMPDIR/out" | wc -c)" = 40000 ]
+	[ "$(grep -ac "^\[$POD-bytes/b\] z" "$BATS_TEST_TMPDIR/out")" = 3 ]
+}
+
 @test "a container without a card is no riddle to the next command" {
 	local fifo=$BATS_TEST_TMPDIR/fifo
 	mkfifo "$fifo"
