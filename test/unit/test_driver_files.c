@@ -452,6 +452,46 @@ TEST(driver_files_every_row_of_the_table)
 	tree_remove(tree);
 }
 
+/* A search for some capabilities finds what the whole search has of them, and nothing else. */
+TEST(driver_files_for_capabilities)
+{
+	static const unsigned sets[] = { CAPABILITY_UTILITY, CAPABILITY_DEFAULT, CAPABILITY_VIDEO,
+					 CAPABILITY_GRAPHICS };
+	char tree[TREE_PATH_MAX];
+
+	tree_make(tree);
+	make_debian(tree);
+	tree_library(tree, "usr/lib64/libnvcuvid.so." V, "libnvcuvid.so.1", 64);
+	tree_library(tree, "usr/lib64/libnvidia-eglcore.so." V, "libnvidia-eglcore.so." V, 64);
+	struct driver_files *all = find(tree, V);
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+		unsigned wanted = sets[i] | CAPABILITY_UTILITY; /* without it there is no driver */
+		struct driver_files *files = NULL;
+		size_t expected = 0, found = 0;
+
+		assert_int_equal(driver_files_find_for(tree, V, sets[i], &files, NULL), 0);
+		for (size_t k = 0; k < all->count; k++) {
+			const struct driver_file *file = &all->items[k];
+
+			if (file->kind != DRIVER_LIBRARY || !(file->capabilities & wanted))
+				continue;
+			expected++;
+			const struct driver_file *same =
+				named(files, DRIVER_LIBRARY, file->bits, file->names.items[0]);
+			assert_non_null(same);
+			assert_string_equal(same->source, file->source);
+			assert_int_equal(same->names.count, file->names.count);
+		}
+		for (size_t k = 0; k < files->count; k++)
+			found += files->items[k].kind == DRIVER_LIBRARY;
+		assert_int_equal(found, expected);
+		assert_true(expected > 0);
+		driver_files_free(files);
+	}
+	driver_files_free(all);
+	tree_remove(tree);
+}
+
 TEST(driver_files_survive_every_failed_allocation)
 {
 	char tree[TREE_PATH_MAX];
