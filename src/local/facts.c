@@ -138,12 +138,9 @@ static int facts_rules_v2(struct local_facts *facts, struct error *error)
 
 static int facts_rules(pid_t pid, struct local_facts *facts, struct error *error)
 {
-	char path[64];
 	autofree char *text = NULL, *again = NULL;
-	size_t length;
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	int r = file_read(path, TEXT_BYTES_MAX, &text, &length, error);
+	int r = process_read(pid, "cgroup", &text, error);
 	if (r < 0)
 		return r;
 	again = strdup(text);
@@ -169,13 +166,10 @@ static bool facts_mount_is_driver(const char *mount_point)
 /* Field 5 of each line is the mount point (proc(5)). */
 static int facts_mounts(pid_t pid, struct local_facts *facts, struct error *error)
 {
-	char path[64];
 	autofree char *text = NULL;
-	size_t length;
 	char *state = NULL;
 
-	snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
-	int r = file_read(path, TEXT_BYTES_MAX, &text, &length, error);
+	int r = process_read(pid, "mountinfo", &text, error);
 	if (r < 0)
 		return r;
 	for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
@@ -202,19 +196,17 @@ static const char *status_value(const char *text, const char *key)
 
 static int facts_status(pid_t pid, struct local_facts *facts, struct error *error)
 {
-	char path[64];
 	autofree char *text = NULL;
-	size_t length;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	int r = file_read(path, TEXT_BYTES_MAX, &text, &length, error);
+	int r = process_read(pid, "status", &text, error);
 	if (r < 0)
 		return r;
 	const char *uid = status_value(text, "\nUid:");
 	const char *capabilities = status_value(text, "\nCapEff:");
 	const char *privileges = status_value(text, "\nNoNewPrivs:");
 	if (!uid || !capabilities || !privileges)
-		return error_set(error, EPROTO, "%s lacks Uid, CapEff or NoNewPrivs", path);
+		return error_set(error, EPROTO, "/proc/%d/status lacks Uid, CapEff or NoNewPrivs",
+				 pid);
 	facts->uid = (unsigned)strtoul(uid, NULL, 10);
 	facts->no_new_privileges = privileges[0] == '1';
 	reason_text(facts->capabilities, sizeof(facts->capabilities), "%.*s",

@@ -11,9 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STAT_BYTES_MAX   4096
-#define CGROUP_BYTES_MAX 65536
-#define HOLDERS_MAX      4096
+#define HOLDERS_MAX 4096
 
 const char *local_run_directory(void)
 {
@@ -27,35 +25,6 @@ void local_node_name(char *ret, size_t size)
 	if (gethostname(ret, size) < 0 || !ret[0])
 		reason_text(ret, size, "this machine");
 	ret[size - 1] = '\0';
-}
-
-uint64_t process_start(pid_t pid)
-{
-	char path[64];
-	autofree char *text = NULL;
-	size_t length;
-	unsigned long long start;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (pid <= 0 || file_read(path, STAT_BYTES_MAX, &text, &length, NULL) < 0)
-		return 0;
-	/* The name may hold blanks and brackets; what we want is the 20th word after the last one. */
-	char *rest = strrchr(text, ')');
-	if (!rest || rest[1] != ' ')
-		return 0;
-	if (rest[2] == 'Z' || rest[2] == 'X')
-		return 0;
-	rest += 2;
-	for (int field = 3; field < 22; field++) {
-		rest = strchr(rest, ' ');
-		if (!rest)
-			return 0;
-		rest++;
-	}
-	char *end;
-	errno = 0;
-	start = strtoull(rest, &end, 10);
-	return errno || end == rest ? 0 : start;
 }
 
 static bool process_alive(struct json_object *object, const char *key, pid_t *ret_pid)
@@ -252,12 +221,9 @@ void local_holders_release(struct local_holders *holders)
 /* The id in ".../gpupool/<id>" of a line of /proc/<pid>/cgroup. */
 static bool process_in_container(pid_t pid, const struct local_holders *holders)
 {
-	char path[64];
 	autofree char *text = NULL;
-	size_t length;
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	if (file_read(path, CGROUP_BYTES_MAX, &text, &length, NULL) < 0)
+	if (process_read(pid, "cgroup", &text, NULL) < 0)
 		return false;
 	for (const char *at = text; (at = strstr(at, CGROUP_PARENT "/")); at++) {
 		const char *id = at + strlen(CGROUP_PARENT "/");

@@ -16,8 +16,7 @@
 /* Passed on to the containers; blocked from the first container on, so that none is forgotten. */
 static const int signals_passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-#define STATUS_BYTES_MAX 65536
-#define PATIENCE         3 /* signals of ours until the containers are killed */
+#define PATIENCE 3 /* signals of ours until the containers are killed */
 
 static void signals_block(struct local_session *session, sigset_t *ret)
 {
@@ -154,12 +153,9 @@ static bool signal_in_mask(const char *status, const char *key, int number)
  */
 static void job_signal(struct local_job *job, int number)
 {
-	char path[64];
 	autofree char *status = NULL;
-	size_t length;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", job->pid);
-	if (file_read(path, STATUS_BYTES_MAX, &status, &length, NULL) < 0)
+	if (process_read(job->pid, "status", &status, NULL) < 0)
 		return;
 	bool handled = signal_in_mask(status, "\nSigCgt:", number) ||
 		       signal_in_mask(status, "\nSigIgn:", number);

@@ -8,6 +8,9 @@
 
 #define CGROUP_PARENT "/gpupool"
 
+/* The whole of /proc/PID/NAME; *ret is the caller's. */
+int process_read(pid_t pid, const char *name, char **ret, struct error *error);
+
 /* Start time of a process in clock ticks since boot, its identity beside the number; 0: gone. */
 uint64_t process_start(pid_t pid);
 
