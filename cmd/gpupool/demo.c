@@ -121,13 +121,30 @@ static bool cards_as_granted(const struct local_session *session, const struct g
 	return count == grant->card_count;
 }
 
+/* Whether RULE, "c 195:0 rw", has the major of a node in NODES, "/dev/nvidia0 195:0". */
+static bool rule_is_for_nodes(const char *rule, const struct string_list *nodes)
+{
+	char major[32];
+	const char *from = strchr(rule, ' ');
+	const char *to = from ? strchr(from, ':') : NULL;
+
+	if (!to)
+		return false;
+	snprintf(major, sizeof(major), "%.*s:", (int)(to - from), from);
+	for (size_t i = 0; i < nodes->count; i++)
+		if (strstr(nodes->items[i], major))
+			return true;
+	return false;
+}
+
+/* Every runtime adds rules for null, zero and the like: with NODES only those for them are shown. */
 static void demo_list(struct demo *demo, bool right, const char *name,
-		      const struct string_list *list, const char *only)
+		      const struct string_list *list, const struct string_list *nodes)
 {
 	autostrbuf text = STRBUF_INIT(SCREEN_TEXT_MAX);
 
 	for (size_t i = 0; i < list->count; i++)
-		if (!only || strstr(list->items[i], only))
+		if (!nodes || rule_is_for_nodes(list->items[i], nodes))
 			strbuf_addf(&text, "%s%s", text.length ? ", " : "", list->items[i]);
 	demo_fact(demo, right, name, text.length ? text.data : "none");
 }
@@ -170,7 +187,7 @@ static int demo_look_at(struct demo *demo, struct local_session *session,
 		  &facts.nodes, NULL);
 	bool v2 = facts.rules.count && strstr(facts.rules.items[0], "cgroup v2");
 	demo_list(demo, v2 || cards_as_granted(session, &job->grant, &facts.rules, "c "),
-		  "device rules (kernel)", &facts.rules, v2 ? NULL : " 195:");
+		  "device rules (kernel)", &facts.rules, v2 ? NULL : &facts.nodes);
 	strbuf_addf(&rights, "user %u, capabilities %s, no_new_privs %s", facts.uid,
 		    facts.capabilities, facts.no_new_privileges ? "yes" : "no");
 	demo_fact(demo,
