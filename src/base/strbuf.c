@@ -59,6 +59,8 @@ void strbuf_vaddf(struct strbuf *buffer, const char *format, va_list arguments)
 	va_copy(again, arguments);
 	int length = vsnprintf(NULL, 0, format, again);
 	va_end(again);
+	if (length < 0 && !buffer->failed) /* more than INT_MAX bytes, or no text at all */
+		buffer->failed = ENAMETOOLONG;
 	if (length <= 0 || strbuf_room(buffer, (size_t)length) < 0)
 		return;
 	vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, arguments);

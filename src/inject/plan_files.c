@@ -176,8 +176,8 @@ static int add_host_socket(struct builder *builder, const struct driver_file *fi
 		return builder_note(
 			builder,
 			"%s is not mounted: this machine has no %s to mount it "
-			"on. Start nvidia-persistenced on this machine, or make an empty "
-			"file there.",
+			"on. Start that daemon of the driver on this machine too, or make an "
+			"empty mount point there.",
 			file->source, target);
 	r = root_resolve(root, target, &real);
 	if (r < 0)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/base.h"
 
@@ -48,6 +49,16 @@ TEST(strbuf_grows_to_its_maximum_and_no_further)
 	autostrbuf huge = STRBUF_INIT(10);
 	strbuf_add(&huge, "x", SIZE_MAX);
 	assert_int_equal(strbuf_failed(&huge), -ENAMETOOLONG);
+}
+
+/* What cannot be formatted is missing: a text with a hole must not look whole. */
+TEST(strbuf_that_cannot_format_fails)
+{
+	autostrbuf buffer = STRBUF_INIT(64);
+
+	strbuf_addf(&buffer, "%lc", (wint_t)0x110000);
+	assert_int_equal(strbuf_failed(&buffer), -ENAMETOOLONG);
+	assert_null(strbuf_detach(&buffer));
 }
 
 TEST(strbuf_hands_over)
