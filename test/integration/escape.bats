@@ -75,6 +75,30 @@ no_join() {
 	everywhere no_join
 }
 
+@test "cgroup v2: user 0 does not leave its group" {
+	run nsenter -t "$NAMESPACE" -m -- unshare -m sh -c '
+		mount -t cgroup2 none /sys/fs/cgroup || exit 77
+		exec "$@"' - "$BIN/gpupool" run --runtime runc --gpus 1 -- /run/probe \
+		join /sys/fs/cgroup/cgroup.procs -- open /run/driver/dev/nvidia5 /dev/nvidia0
+	echo "$output"
+	[ "$status" != 77 ] || skip "cgroup2 cannot be mounted here"
+	[ "$status" = 0 ]
+	grep -q '^join .*: EROFS' <<<"$output"
+	grep -q '^open /run/driver/dev/nvidia5: EPERM' <<<"$output"
+	grep -q '^open /dev/nvidia0: ENXIO' <<<"$output"
+}
+
+@test "crun: user 0 does not leave its group" {
+	needs_containers crun
+	run inside gpupool run --runtime crun --gpus 1 -- /run/probe descriptors -- join $DEVICES/cgroup.procs \
+		-- remount /sys /dev -- mknod /tmp 5 -- open /run/driver/dev/nvidia5 /dev/nvidia0
+	echo "$output"
+	[ "$status" = 0 ]
+	! grep -Eq '^descriptor|: done' <<<"$output"
+	grep -q '^open /run/driver/dev/nvidia5: EPERM' <<<"$output"
+	grep -q '^open /dev/nvidia0: ENXIO' <<<"$output"
+}
+
 # A second place with the cgroups, as a chroot or another container engine would have one.
 @test "nobody leaves the device cgroup through another mount of it" {
 	[ -d $DEVICES ] || skip "no cgroup v1 here"
