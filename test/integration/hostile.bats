@@ -42,7 +42,7 @@ shown_plainly() { # FILE
 		# One sentence of ours: of a reason, or with the file's name.
 		[ $code = 0 ] || grep -q "^refused: \|$file" "$out" ||
 			grep -q 'workingDir' "$out" || { echo "${file##*/}"; cat "$out"; return 1; }
-		! grep -q '^gpupool: all is well' "$out" || { echo "${file##*/}"; return 1; }
+		not grep -q '^gpupool: all is well' "$out" || { echo "${file##*/}"; return 1; }
 		count=$((count + 1))
 	done
 	[ $count -gt 120 ]
@@ -93,7 +93,7 @@ shown_plainly() { # FILE
 			ls -l /proc/self/fd >/run/seen' $closed"
 		[ "$status" = 0 ]
 		inside cat /run/seen
-		! inside grep -q gpupool /run/seen
+		not inside grep -q gpupool /run/seen
 		[ "$(inside grep -c ' -> ' /run/seen)" -le 4 ]
 	done
 	nothing_left
@@ -125,7 +125,7 @@ shown_plainly() { # FILE
 			find /run/gpupool -mindepth 2; exit 1' - $row
 		echo "$row: $output"
 		[ "$status" = 1 ]
-		! grep -q '^/run/gpupool' <<<"$output"
+		not grep -q '^/run/gpupool' <<<"$output"
 		grep -qi '^gpupool: .*\(no space left\|Read-only\|store init state\|no message in its log\)' <<<"$output"
 	done
 }
@@ -187,7 +187,7 @@ planted() {
 		sh -c 'env | grep -E "^(LD_|SUDO_|GPUPOOL_|NVIDIA_[^V])"; echo end'
 	echo "$output"
 	[ "${lines[-1]}" = end ]
-	! grep -qE '^(SUDO_|GPUPOOL_)' <<<"$output"
+	not grep -qE '^(SUDO_|GPUPOOL_)' <<<"$output"
 }
 
 @test "image directories: relative, by a link, with commas; and what is none" {

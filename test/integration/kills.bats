@@ -114,7 +114,7 @@ broken() {
 	broken log
 	[ "$status" = 1 ]
 	[[ $output == *"runc create failed: evil ?[31m ? ?"* ]]
-	! grep -q $'\x1b\|\xc2\x9b' <<<"$output"
+	not grep -q $'\x1b\|\xc2\x9b' <<<"$output"
 }
 
 @test "a runtime that hangs: one Ctrl-C ends it and what it started" {
@@ -130,8 +130,8 @@ broken() {
 	wait $inside && false || [ $? = 1 ]
 	cat "$out"
 	grep -q 'runc create was interrupted by signal 2' "$out"
-	! kill -0 "$shell" 2>/dev/null
-	! pgrep -P "$shell" sleep
+	not kill -0 "$shell" 2>/dev/null
+	not pgrep -P "$shell" sleep
 	all_free
 }
 
@@ -159,8 +159,8 @@ broken() {
 	echo FROZEN >"$freezer/freezer.state"
 	inside mkdir -p /run/gpupool/containers/forgotten
 	all_free
-	! kill -0 $one 2>/dev/null || [ "$(awk '{print $3}' /proc/$one/stat)" = Z ]
-	! kill -0 $two 2>/dev/null || [ "$(awk '{print $3}' /proc/$two/stat)" = Z ]
+	not kill -0 $one 2>/dev/null || [ "$(awk '{print $3}' /proc/$one/stat)" = Z ]
+	not kill -0 $two 2>/dev/null || [ "$(awk '{print $3}' /proc/$two/stat)" = Z ]
 	[ ! -e "$group" ]
 	[ ! -e "$freezer" ]
 }
