@@ -21,7 +21,7 @@ demo_on() { # PROFILE
 	[[ $output =~ ([0-9]+)\ facts\ read\ back\ \(simulated\),\ 0\ not\ as\ granted ]]
 	[ "${BASH_REMATCH[1]}" -ge 8 ]
 	# What stands on the screen as the kernel's word is labelled.
-	! grep -E '^ +real ' <<<"$output"
+	not grep -E '^ +real ' <<<"$output"
 }
 
 @test "a100-80: two whole cards, one, two slices on one card, six refusals" {

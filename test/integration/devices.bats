@@ -108,7 +108,7 @@ with_mknod() { # RUNTIME
 	output=$(run_bundle "$1" "$BATS_TEST_TMPDIR/bundle")
 	echo "$output"
 	devices_check "$output" 0 1
-	! grep -q mknod <<<"$output" # the node itself could be made: only the rule said no
+	not grep -q mknod <<<"$output" # the node itself could be made: only the rule said no
 }
 
 # The runtime in a mount namespace of its own, as gpupool calls it.
@@ -152,7 +152,7 @@ run_bundle() { # RUNTIME BUNDLE
 	needs_containers runc
 	local output
 	output=$(inside gpupool run --runtime runc --image "$IMAGE" --gpus 2 -- /probe open $(paths))
-	! devices_check "$output" 0 2
+	not devices_check "$output" 0 2
 }
 
 @test "no grant, no node, whatever the environment says" {
@@ -173,7 +173,7 @@ run_bundle() { # RUNTIME BUNDLE
 	echo "$output"
 	[ "$status" = 0 ]
 	[ "$(grep -c ENOENT <<<"$output")" = 9 ]
-	! grep -q ' 195:' <<<"$output"
+	not grep -q ' 195:' <<<"$output"
 	grep -q '^end of nodes' <<<"$output"
 }
 

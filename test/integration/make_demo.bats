@@ -28,7 +28,7 @@ demo() {
 
 nothing_is_left() {
 	[ -z "$(ls -A "$BATS_TEST_TMPDIR/tmp")" ] || { ls -R "$BATS_TEST_TMPDIR/tmp" | head; return 1; }
-	! pgrep -f "nvidia-persistenced --root $BATS_TEST_TMPDIR/tmp"
+	not pgrep -f "nvidia-persistenced --root $BATS_TEST_TMPDIR/tmp"
 }
 
 @test "make demo: every profile shows its cards, all facts are as granted, nothing is left" {

@@ -28,7 +28,7 @@ setup() {
 	[ "$status" = 0 ]
 	jq -e '[.containers[].plan.edits[] | select(.kind == "mount")] | length == 0' <<<"$output"
 	jq -e '[.containers[].plan.edits[] | select(.kind == "device")] | length >= 2' <<<"$output"
-	! grep -q /var/lib/gpupool/host <<<"$output"
+	not grep -q /var/lib/gpupool/host <<<"$output"
 	run at_root a100-80 "$BIN/gpupool" run --gpus 1 -- sh -c 'nvidia-smi -L; ls /dev'
 	echo "$output"
 	[ "$status" = 0 ]
