@@ -16,11 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CGROUP_ROOT      "/sys/fs/cgroup"
-#define PROCESSES_BYTES  (1u << 20)
-#define DEPTH_MAX        8
-#define END_MILLISECONDS 5000 /* of a killed process: what it waits for in the kernel may be slow */
-#define ROUNDS_MAX       64   /* processes may be made while we kill */
+#define CGROUP_ROOT       "/sys/fs/cgroup"
+#define PROCESSES_BYTES   (1u << 20)
+#define DEPTH_MAX         8
+#define END_MILLISECONDS  5000 /* of a killed process: what it waits for in the kernel may be slow */
+#define BUSY_MILLISECONDS 5
+#define ROUNDS_MAX        64 /* processes may be made while we kill */
 
 /* Kills PID and waits for its end; 0 when it is gone. */
 static int process_end(pid_t pid)
@@ -32,7 +33,30 @@ static int process_end(pid_t pid)
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	if (pidfd_send_signal(fd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
 		return -errno;
-	return poll(&wait, 1, END_MILLISECONDS) > 0 ? 0 : -ETIMEDOUT;
+	for (;;) {
+		int count = poll(&wait, 1, END_MILLISECONDS);
+
+		if (count >= 0)
+			return count ? 0 : -ETIMEDOUT;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+/*
+ * A process counts in its cgroup for a moment longer than its pidfd says that it lives (seen on
+ * Linux 6.18), and cgroup v1 has nothing to wait on: ask again, for as long as we would have waited
+ * for the process.
+ */
+static int directory_remove(int parent, const char *name, bool groups)
+{
+	for (int waited = 0;; waited += BUSY_MILLISECONDS) {
+		if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+			return 0;
+		if (!groups || errno != EBUSY || waited >= END_MILLISECONDS)
+			return -errno;
+		poll(NULL, 0, BUSY_MILLISECONDS);
+	}
 }
 
 /* Kills what is in one cgroup. *RET_FOUND: there was something, so look again. */
@@ -119,9 +143,7 @@ static int tree_remove(int parent, const char *name, bool groups, int depth)
 	if (r == 0)
 		r = tree_empty(stream, groups, depth);
 	closedir(stream);
-	if (r == 0 && unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		r = -errno;
-	return r;
+	return r == 0 ? directory_remove(parent, name, groups) : r;
 }
 
 /* The group in the hierarchy mounted at /sys/fs/cgroup[/HIERARCHY]. */
