@@ -518,7 +518,7 @@ static void hide_hybrid_cgroup(void)
 	struct statfs type;
 
 	if (statfs("/sys/fs/cgroup/unified", &type) == 0 && type.f_type == CGROUP2_SUPER_MAGIC)
-		umount2("/sys/fs/cgroup/unified", MNT_DETACH);
+		mount("tmpfs", "/sys/fs/cgroup/unified", "tmpfs", 0, "mode=0755");
 }
 
 static void beside(const char *name, char *ret, size_t size)

@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+#include <linux/magic.h>
 
 #define CGROUP_ROOT       "/sys/fs/cgroup"
 #define PROCESSES_BYTES   (1u << 20)
@@ -87,9 +89,21 @@ static int group_end_round(int group, bool *ret_found)
 	return 0;
 }
 
+/* Only the kernel's own list of processes is believed: a file of that name elsewhere names others. */
+static bool group_is_cgroup(int group)
+{
+	struct statfs type;
+
+	return fstatfs(group, &type) == 0 &&
+	       (type.f_type == CGROUP_SUPER_MAGIC || type.f_type == CGROUP2_SUPER_MAGIC);
+}
+
 static int group_end(int group)
 {
 	bool found = true;
+
+	if (!group_is_cgroup(group))
+		return -ENOTDIR;
 
 	/* A frozen process does not end. */
 	autoclose int freezer = openat(group, "freezer.state", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -155,7 +169,7 @@ static int hierarchy_clear(const char *hierarchy, const char *group, struct erro
 	if (strbuf_failed(&path) < 0)
 		return error_set(error, ENAMETOOLONG, "the cgroup %s has too long a name", group);
 	int r = tree_remove(AT_FDCWD, path.data, true, 0);
-	/* ENOTDIR: a link or a file beside the hierarchies. */
+	/* ENOTDIR: a link, a file or a plain directory beside the hierarchies. */
 	if (r < 0 && r != -ENOTDIR && r != -ELOOP)
 		return error_set_errno(error, -r, "cannot end the processes in cgroup %s",
 				       path.data);

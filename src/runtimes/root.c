@@ -29,7 +29,9 @@ static int root_hide_hybrid_cgroup(const struct runtime *runtime, struct error *
 		return 0;
 	if (statfs("/sys/fs/cgroup/unified", &type) < 0 || type.f_type != CGROUP2_SUPER_MAGIC)
 		return 0;
-	if (umount2("/sys/fs/cgroup/unified", MNT_DETACH) < 0)
+	/* Covered, not unmounted: crun makes directories there, and below lies the host's own tmpfs. */
+	if (mount("tmpfs", "/sys/fs/cgroup/unified", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		  "mode=0755,size=1m") < 0)
 		return error_set_errno(error, errno,
 				       "cannot hide /sys/fs/cgroup/unified from crun; use runc");
 	return 0;

@@ -98,7 +98,7 @@ with_mknod() { # RUNTIME BUNDLE [JQ-FILTER]
 }
 
 run_bundle() { # RUNTIME BUNDLE
-	inside sh -c 'case $1 in *crun) umount -l /sys/fs/cgroup/unified 2>/dev/null;; esac
+	inside sh -c 'case $1 in *crun) mount -t tmpfs tmpfs /sys/fs/cgroup/unified 2>/dev/null;; esac
 		exec "$1" --root /run/test-state run --bundle "$2" mknod-test' - "$1" "$2"
 }
 
@@ -114,7 +114,7 @@ with_mknod() { # RUNTIME
 # The runtime in a mount namespace of its own, as gpupool calls it.
 run_bundle() { # RUNTIME BUNDLE
 	nsenter -t "$NAMESPACE" -m -- unshare -m sh -c '
-		case $1 in crun) umount -l /sys/fs/cgroup/unified 2>/dev/null ;; esac
+		case $1 in crun) mount -t tmpfs tmpfs /sys/fs/cgroup/unified 2>/dev/null ;; esac
 		exec "$1" --root /run/test-state run --bundle "$2" mknod-test' - "$1" "$2"
 }
 

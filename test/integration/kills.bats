@@ -165,6 +165,33 @@ broken() {
 	[ ! -e "$freezer" ]
 }
 
+@test "a file that is named like a cgroup's list of processes ends nobody" {
+	[ -d /sys/fs/cgroup/unified ] || skip "needs a host with cgroup v1 and v2"
+	sleep 600 3>&- &
+	local bystander=$!
+	# Where the hybrid tree is covered, plain directories can stand in its place.
+	run inside unshare -m sh -c '
+		mount -t tmpfs tmpfs /sys/fs/cgroup/unified
+		mkdir -p /sys/fs/cgroup/unified/gpupool/default-kills-plain /run/gpupool/containers/default-kills-plain
+		echo "$2" >/sys/fs/cgroup/unified/gpupool/default-kills-plain/cgroup.procs
+		exec "$1" run --name kills-next -- true' - "$BIN/gpupool" "$bystander"
+	echo "$output"
+	[ "$status" = 0 ]
+	kill "$bystander" # it lives
+	wait "$bystander" || [ $? = 143 ]
+	nothing_left
+}
+
+@test "crun leaves nothing below the tree that is hidden from it" {
+	needs_containers crun
+	[ -d /sys/fs/cgroup/unified ] || skip "needs a host with cgroup v1 and v2"
+	inside gpupool run --runtime crun --name kills-crun -- true
+	run inside unshare -m sh -c '
+		umount -l /sys/fs/cgroup/unified && ls -A /sys/fs/cgroup/unified/gpupool'
+	echo "$output" | grep kills-crun && return 1
+	nothing_left
+}
+
 @test "two at once want all cards: one after the other, both get them" {
 	local n first second
 	for ((n = 0; n < $(scaled 300); n++)); do

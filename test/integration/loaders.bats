@@ -60,7 +60,7 @@ make_rhel() {
 # Both runtimes, each in a mount namespace without the hybrid cgroup2 mount, which crun refuses.
 start() { # RUNTIME
 	unshare -m --propagation private sh -c '
-		umount /sys/fs/cgroup/unified 2>/dev/null
+		mount -t tmpfs tmpfs /sys/fs/cgroup/unified 2>/dev/null
 		exec "$1" --root "$2" run --bundle "$3" "gpupool-loaders-$$"' - \
 		"$1" "$BATS_TEST_TMPDIR/state" "$bundle"
 }

@@ -220,7 +220,7 @@ run_bundle() {
 		mkdir "$3/layers/upper" "$3/layers/work"
 		mount -t overlay -o "lowerdir=$2,upperdir=$3/layers/upper,workdir=$3/layers/work" overlay "$3/rootfs"
 		[ -z "$4" ] || mount -o "remount,$4" "$3/rootfs"
-		case $1 in crun) umount -l /sys/fs/cgroup/unified 2>/dev/null || : ;; esac
+		case $1 in crun) mount -t tmpfs tmpfs /sys/fs/cgroup/unified 2>/dev/null || : ;; esac
 		exec "$1" --root /run/roots-state run --bundle "$3" roots' - "$1" "$2" "$bundle" "${4:-}"
 }
 
