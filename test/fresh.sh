@@ -95,6 +95,6 @@ words=("$@")
 echo 1..3
 step "a newcomer installs git and make" \
 	sh -c 'apt-get update && apt-get install -y --no-install-recommends git make'
-step "clones the repository" sh -c "git clone -q /mnt/source /root/gpupool && cd /root/gpupool && git checkout -q $commit"
-step "make ${words[*]} exits with 0" make -C /root/gpupool "${words[@]}"
+step "clones the repository" sh -c "git clone -q /mnt/source /srv/gpupool && cd /srv/gpupool && git checkout -q $commit"
+step "make ${words[*]} exits with 0" make -C /srv/gpupool "${words[@]}"
 exit $failed
