@@ -40,14 +40,14 @@ static const struct field link_fields[] = {
 
 static const struct field process_fields[] = {
 	INT_FIELD(struct card_process, "pid", pid, 0, INT32_MAX),
-	UINT_FIELD(struct card_process, "uid", uid, UINT32_MAX),
+	MAYBE_FIELD(struct card_process, "uid", uid),
 	UINT_FIELD(struct card_process, "usedMiB", used_mib, MEMORY_MAX >> 20),
 	BOOL_FIELD(struct card_process, "granted", granted),
 	TEXT_FIELD(struct card_process, "name", name),
 };
 
 static const struct field card_fields[] = {
-	UINT_FIELD(struct card, "index", index, UINT32_MAX),
+	MAYBE_FIELD(struct card, "index", index),
 	UINT_FIELD(struct card, "minor", minor, UINT32_MAX),
 	WORD_FIELD(struct card, "uuid", uuid),
 	TEXT_FIELD(struct card, "model", model),

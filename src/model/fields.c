@@ -44,6 +44,10 @@ static int field_add(const struct field *field, const void *at, struct json_obje
 	case FIELD_TEXT:
 	case FIELD_WORD:
 		return json_add_string(object, field->key, at);
+	case FIELD_MAYBE:
+		if (load_uint(at, field->size) == UINT32_MAX)
+			return json_add_null(object, field->key);
+		return json_add_uint(object, field->key, load_uint(at, field->size));
 	case FIELD_UINT:
 		return json_add_uint(object, field->key, load_uint(at, field->size));
 	case FIELD_INT:
@@ -166,6 +170,11 @@ static int read_field(const struct place *place, struct json_object *value, void
 	case FIELD_TEXT:
 	case FIELD_WORD:
 		return read_text(place, value, ret, error);
+	case FIELD_MAYBE:
+		if (value)
+			return read_uint(place, value, ret, error);
+		store_uint(ret, place->field->size, UINT32_MAX);
+		return 0;
 	case FIELD_UINT:
 		return read_uint(place, value, ret, error);
 	case FIELD_INT:

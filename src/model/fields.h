@@ -14,10 +14,11 @@
 #include "base/base.h"
 
 enum field_kind {
-	FIELD_TEXT, /* char[size]; printable UTF-8 */
-	FIELD_WORD, /* char[size]; letters, digits and - . _ : only */
-	FIELD_UINT, /* unsigned of size 4 or 8 bytes */
-	FIELD_INT,  /* signed of size 4 or 8 bytes */
+	FIELD_TEXT,  /* char[size]; printable UTF-8 */
+	FIELD_WORD,  /* char[size]; letters, digits and - . _ : only */
+	FIELD_UINT,  /* unsigned of size 4 or 8 bytes */
+	FIELD_MAYBE, /* uint32_t whose UINT32_MAX, "unknown", is null in JSON */
+	FIELD_INT,   /* signed of size 4 or 8 bytes */
 	FIELD_BOOL,
 	FIELD_NAME, /* an enum of size 4: one of the COUNT names */
 };
@@ -44,6 +45,10 @@ struct field {
 #define UINT_FIELD(type, key, member, maximum)                                  \
 	{                                                                       \
 		key, FIELD_UINT, FIELD_PLACE(type, member), 0, maximum, NULL, 0 \
+	}
+#define MAYBE_FIELD(type, key, member)                                                  \
+	{                                                                               \
+		key, FIELD_MAYBE, FIELD_PLACE(type, member), 0, UINT32_MAX - 1, NULL, 0 \
 	}
 #define INT_FIELD(type, key, member, minimum, maximum)                               \
 	{                                                                            \

@@ -144,6 +144,9 @@ static const struct {
 	  "cards[0].uuid is 'GPU 1'; only letters, digits and - . _ : are allowed" },
 	{ "cards.0.busId", "\"../../etc\"",
 	  "cards[0].busId is '../../etc'; only letters, digits and - . _ : are allowed" },
+	{ "cards.0.index", "4294967295",
+	  "cards[0].index is 4294967295; it must be a whole number from 0 to 4294967294" },
+	{ "cards.0.index", "-", "cards[0].index is missing" },
 	{ "cards.0.minor", "-1",
 	  "cards[0].minor is -1; it must be a whole number from 0 to 4294967295" },
 	{ "cards.0.minor", "4294967296",
@@ -337,4 +340,24 @@ TEST(a_card_in_words)
 		card_describe(&rows[i].card, text);
 		assert_string_equal(text, rows[i].text);
 	}
+}
+
+/* What nobody knows is null, not a number that somebody would believe. */
+TEST(an_unknown_index_is_null)
+{
+	struct card card = { .index = CARD_INDEX_NONE, .uuid = "GPU-1" };
+	struct inventory inventory = { .cards = &card, .card_count = 1 }, read;
+	struct error error = ERROR_INIT;
+	autojson *object = NULL;
+
+	assert_int_equal(inventory_to_json(&inventory, &object, &error), 0);
+	struct json_object *cards = json_get(object, "cards");
+	struct json_object *value = cards;
+	assert_true(
+		json_object_object_get_ex(json_object_array_get_idx(cards, 0), "index", &value));
+	assert_null(value);
+	inventory_init(&read);
+	assert_int_equal(inventory_from_json(object, &read, &error), 0);
+	assert_int_equal(read.cards[0].index, CARD_INDEX_NONE);
+	inventory_release(&read);
 }
