@@ -185,10 +185,11 @@ broken() {
 @test "crun leaves nothing below the tree that is hidden from it" {
 	needs_containers crun
 	[ -d /sys/fs/cgroup/unified ] || skip "needs a host with cgroup v1 and v2"
-	inside gpupool run --runtime crun --name kills-crun -- true
+	local name=kills-crun-$$ # what another build left there before is not ours
+	inside gpupool run --runtime crun --name "$name" -- true
 	run inside unshare -m sh -c '
 		umount -l /sys/fs/cgroup/unified && ls -A /sys/fs/cgroup/unified/gpupool'
-	echo "$output" | grep kills-crun && return 1
+	grep "$name" <<<"$output" && return 1
 	nothing_left
 }
 
