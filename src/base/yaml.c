@@ -511,10 +511,14 @@ static int read_key(struct reader *reader, const yaml_event_t *event, struct map
 		r = anchor_open(reader, event->data.scalar.anchor, &anchor);
 	if (r < 0)
 		return r;
-	autojson *object = value.object = json_object_new_string(key);
-	if (!object)
-		return error_no_memory(reader->error);
-	anchor_close(reader, anchor, &value);
+	if (event->data.scalar.anchor) {
+		/* An alias is the scalar itself, not its text as a key: `&a yes : *a` is true. */
+		r = read_scalar(reader, event, &value);
+		autojson *object = value.object;
+		if (r < 0)
+			return r;
+		anchor_close(reader, anchor, &value);
+	}
 	*ret = TAKE_PTR(key);
 	return 0;
 }
