@@ -514,10 +514,10 @@ static int read_key(struct reader *reader, const yaml_event_t *event, struct map
 	if (event->data.scalar.anchor) {
 		/* An alias is the scalar itself, not its text as a key: `&a yes : *a` is true. */
 		r = read_scalar(reader, event, &value);
-		autojson *object = value.object;
 		if (r < 0)
 			return r;
 		anchor_close(reader, anchor, &value);
+		json_object_put(value.object);
 	}
 	*ret = TAKE_PTR(key);
 	return 0;
