@@ -75,33 +75,6 @@ spec_with_mknod() { # RUNTIME BUNDLE [JQ-FILTER]
 	wait "$holder"
 }
 
-with_mknod() { # RUNTIME BUNDLE [JQ-FILTER]
-	local fifo=$BATS_TEST_TMPDIR/fifo out=$BATS_TEST_TMPDIR/hold holder
-	mkdir -p "$2/rootfs/tmp"
-	cp "$PROBE" "$2/rootfs/probe"
-	mkfifo "$fifo"
-	inside gpupool run --runtime "$1" --image "$IMAGE" --gpus 2 -- /probe hold \
-		<"$fifo" >"$out" 2>&1 3>&- &
-	holder=$!
-	exec 8>"$fifo"
-	timeout 20 sh -c 'until grep -q holding "$1"; do read -t 1 _ || :; done </dev/zero' - "$out" ||
-		{ cat "$out"; return 1; }
-	inside sh -c 'cat /run/gpupool/containers/*/config.json' | jq --arg root "$2/rootfs" '
-		.root.path = $root | .linux.cgroupsPath = "/gpupool-test" |
-		.process.capabilities = (["bounding", "effective", "permitted"] |
-			map({key: ., value: ["CAP_MKNOD"]}) | from_entries) |
-		.process.args = ["/probe", "mknod", "/tmp", "0", "1", "2", "3", "4", "5", "6", "7"] |
-		.linux.resources.devices += [{"allow": true, "type": "c", "access": "m"}] |
-		'"${3:-.}" >"$2/config.json"
-	exec 8>&-
-	wait "$holder"
-}
-
-run_bundle() { # RUNTIME BUNDLE
-	inside sh -c 'case $1 in *crun) mount -t tmpfs tmpfs /sys/fs/cgroup/unified 2>/dev/null;; esac
-		exec "$1" --root /run/test-state run --bundle "$2" mknod-test' - "$1" "$2"
-}
-
 with_mknod() { # RUNTIME
 	local output
 	spec_with_mknod "$1" "$BATS_TEST_TMPDIR/bundle"
