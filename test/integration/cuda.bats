@@ -108,7 +108,7 @@ exports_of() {
 		mkfifo "$DRIVER_ROOT/hold"
 		$probe alloc 32212254720 hold <"$DRIVER_ROOT/hold" >"$DRIVER_ROOT/held" &
 		exec 5>"$DRIVER_ROOT/hold"
-		while ! grep -q allocated "$DRIVER_ROOT/held"; do kill -0 $! || exit 1; done
+		while ! grep -qs allocated "$DRIVER_ROOT/held"; do kill -0 $! || exit 1; done
 		cat "$DRIVER_ROOT/held"
 		$probe --device 0
 		exec 5>&-

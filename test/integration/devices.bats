@@ -62,7 +62,7 @@ spec_with_mknod() { # RUNTIME BUNDLE [JQ-FILTER]
 		<"$fifo" >"$out" 2>&1 3>&- &
 	holder=$!
 	exec 8>"$fifo"
-	timeout 20 sh -c 'until grep -q holding "$1"; do read -t 1 _ || :; done </dev/zero' - "$out" ||
+	timeout 20 sh -c 'until grep -qs holding "$1"; do read -t 1 _ || :; done </dev/zero' - "$out" ||
 		{ cat "$out"; return 1; }
 	inside sh -c 'cat /run/gpupool/containers/*/config.json' | jq --arg root "$2/rootfs" '
 		.root.path = $root | .linux.cgroupsPath = "/gpupool-test" |

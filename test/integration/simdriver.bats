@@ -21,7 +21,7 @@ setup() {
 			"$probe" --device "$1" alloc $(($2 << 20)) hold <"$WORK/hold" >"$WORK/held" &
 			HOLDER=$!
 			exec 5>"$WORK/hold"
-			while ! grep -q allocated "$WORK/held"; do kill -0 $HOLDER; done
+			while ! grep -qs allocated "$WORK/held"; do kill -0 $HOLDER; done
 		}
 	EOF
 }
@@ -244,7 +244,7 @@ exports_of() { nm -D --defined-only "$1" | awk '{print $3}' | LC_ALL=C sort; }
 		unshare --pid --fork --mount-proc sh -c '
 			"$1" --query-compute-apps=pid --format=csv,noheader | wc -l
 			mkfifo "$WORK/in"; "$probe" --device 0 alloc 1048576 hold <"$WORK/in" >"$WORK/own" & own=$!
-			exec 6>"$WORK/in"; while ! grep -q allocated "$WORK/own"; do kill -0 $own; done
+			exec 6>"$WORK/in"; while ! grep -qs allocated "$WORK/own"; do kill -0 $own; done
 			[ "$("$1" --query-compute-apps=pid --format=csv,noheader)" = "$own" ] && echo known' - "$SMI"
 	EOF
 	[ "${lines[0]}" = 0 ]

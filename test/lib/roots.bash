@@ -199,7 +199,7 @@ spec_of() { # IMAGE
 		inside gpupool apply --image "$1" -f "$BATS_FILE_TMPDIR/pod.yaml" <"$fifo" >"$out" 2>&1 3>&- &
 		holder=$!
 		exec 8>"$fifo"
-		timeout 20 sh -c 'until grep -q holding "$1"; do sleep 0.05; done' - "$out" || cat "$out"
+		timeout 20 sh -c 'until grep -qs holding "$1"; do sleep 0.05; done' - "$out" || cat "$out"
 		inside sh -c 'cat /run/gpupool/containers/*/config.json' >"$spec" || rm "$spec"
 		exec 8>&-
 		wait "$holder" || true
