@@ -6,8 +6,11 @@
 #pragma once
 
 #include "model/card.h"
+#include "model/demand.h"
 #include "model/dialect.h"
 #include "model/grant.h"
+#include "model/mig.h"
+#include "model/node.h"
 #include "model/pod.h"
 #include "model/quantity.h"
 #include "model/reason.h"
