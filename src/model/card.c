@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/fields.h"
+#include "model/mig.h"
 
 #define INVENTORY_VERSION 1
 #define PROCESSES_MAX     4096
@@ -44,6 +45,11 @@ static const struct field process_fields[] = {
 	UINT_FIELD(struct card_process, "usedMiB", used_mib, MEMORY_MAX >> 20),
 	BOOL_FIELD(struct card_process, "granted", granted),
 	TEXT_FIELD(struct card_process, "name", name),
+};
+
+static const struct field mig_fields[] = {
+	TEXT_FIELD(struct card_mig, "profile", profile),
+	UINT_FIELD(struct card_mig, "start", start, MIG_SLICES_MAX - 1),
 };
 
 static const struct field card_fields[] = {
@@ -90,6 +96,7 @@ void inventory_release(struct inventory *inventory)
 	for (size_t i = 0; i < inventory->card_count; i++) {
 		free(inventory->cards[i].links);
 		free(inventory->cards[i].processes);
+		free(inventory->cards[i].mig);
 	}
 	free(inventory->cards);
 	*inventory = (struct inventory){ 0 };
@@ -162,6 +169,9 @@ static int card_to_json(const struct card *card, struct json_object *array)
 	    add_items(object, "processes", process_fields, ARRAY_SIZE(process_fields),
 		      card->processes, card->process_count, sizeof(*card->processes)) < 0)
 		return -ENOMEM;
+	if (card->mig_count && add_items(object, "mig", mig_fields, ARRAY_SIZE(mig_fields),
+					 card->mig, card->mig_count, sizeof(*card->mig)) < 0)
+		return -ENOMEM;
 	return json_append(array, TAKE_PTR(object));
 }
 
@@ -222,6 +232,27 @@ static int read_processes(struct json_object *object, const char *where, struct 
 	return r;
 }
 
+/* The list is there only where a layout is fixed. */
+static int read_mig(struct json_object *object, const char *where, struct card *card,
+		    struct error *error)
+{
+	struct json_object *array;
+
+	if (!json_object_object_get_ex(object, "mig", NULL))
+		return 0;
+	int r = fields_array(object, where, "mig", CARD_MIG_ENTRIES, &array, error);
+	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
+		char name[96];
+		struct card_mig *mig = VEC_ADD(&card->mig, &card->mig_count, &card->mig_capacity);
+		if (!mig)
+			return error_no_memory(error);
+		snprintf(name, sizeof(name), "%s.mig[%zu]", where, i);
+		r = fields_from_json(mig_fields, ARRAY_SIZE(mig_fields),
+				     json_object_array_get_idx(array, i), name, mig, error);
+	}
+	return r;
+}
+
 static int read_card(struct json_object *object, const char *where, struct card *card,
 		     struct error *error)
 {
@@ -231,6 +262,8 @@ static int read_card(struct json_object *object, const char *where, struct card 
 		r = read_links(object, where, card, error);
 	if (r == 0)
 		r = read_processes(object, where, card, error);
+	if (r == 0)
+		r = read_mig(object, where, card, error);
 	if (r == 0 && !card->uuid[0])
 		return error_set(error, EINVAL, "%s.uuid is empty", where);
 	return r;

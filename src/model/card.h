@@ -61,6 +61,14 @@ struct card_process { /* a process that the driver sees on the card */
 	char name[64];
 };
 
+#define CARD_MIG_MAX     32 /* characters of a profile's name, with the end */
+#define CARD_MIG_ENTRIES 16 /* instances of one card */
+
+struct card_mig {                   /* a MIG instance that exists */
+	char profile[CARD_MIG_MAX]; /* "1g.10gb" */
+	unsigned start;             /* first memory slice */
+};
+
 struct card_condition {
 	enum card_health health;
 	char cause[CARD_TEXT_MAX]; /* evidence in words; empty while healthy */
@@ -85,6 +93,10 @@ struct card {
 	size_t link_count, link_capacity;
 	struct card_process *processes; /* owned */
 	size_t process_count, process_capacity;
+	/* Owned; the layout of a card in mode mig, when it is fixed: only these can be granted.
+	 * None: instances are made as they are asked for. */
+	struct card_mig *mig;
+	size_t mig_count, mig_capacity;
 };
 
 struct inventory {

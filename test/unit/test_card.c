@@ -40,6 +40,13 @@ static void add_relations(struct inventory *inventory)
 	*process = (struct card_process){
 		.pid = 4242, .uid = UINT32_MAX, .used_mib = 700, .granted = false, .name = "python3"
 	};
+	card = &inventory->cards[1];
+	for (unsigned start = 4; start < 6; start++) {
+		struct card_mig *mig = VEC_ADD(&card->mig, &card->mig_count, &card->mig_capacity);
+
+		assert_non_null(mig);
+		*mig = (struct card_mig){ .profile = "1g.10gb+me", .start = start };
+	}
 }
 
 static void fill(struct inventory *inventory)
@@ -81,6 +88,10 @@ TEST(there_and_back)
 	assert_int_equal(again.cards[0].processes[0].uid, UINT32_MAX);
 	assert_int_equal(again.cards[1].condition.health, CARD_LOST);
 	assert_string_equal(again.cards[1].condition.cause, "Xid 79");
+	assert_int_equal(again.cards[0].mig_count, 0);
+	assert_int_equal(again.cards[1].mig_count, 2);
+	assert_string_equal(again.cards[1].mig[1].profile, "1g.10gb+me");
+	assert_int_equal(again.cards[1].mig[1].start, 5);
 	assert_true(again.real);
 	assert_int_equal(inventory_to_json(&again, &copy, &error), 0);
 	assert_true(json_object_equal(object, copy));
@@ -168,6 +179,11 @@ static const struct {
 	  "cards[0].links[0].peer is 0; it must be the position of another of the 2 cards" },
 	{ "cards.0.links.0.kind", "\"NV12\"",
 	  "cards[0].links[0].kind is \"NV12\"; it must be \"NVLINK\" or another known name" },
+	{ "cards.1.mig", "{}", "cards[1].mig must be a list" },
+	{ "cards.1.mig.0", "7", "cards[1].mig[0] must be an object" },
+	{ "cards.1.mig.0.start", "16",
+	  "cards[1].mig[0].start is 16; it must be a whole number from 0 to 15" },
+	{ "cards.1.mig.1.profile", "-", "cards[1].mig[1].profile is missing" },
 	{ "cards.0.processes.0.pid", "2147483648",
 	  "cards[0].processes[0].pid is 2147483648; it must be a whole number from 0 to "
 	  "2147483647" },
