@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_stream.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/option.h"

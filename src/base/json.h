@@ -30,6 +30,10 @@ extern const struct json_limits json_limits_default; /* 16 MiB, depth 64 */
 /* NAME is what errors call the source. A JSON null gives *ret == NULL with return value 0. */
 int json_parse(const char *text, size_t length, const char *name, const struct json_limits *limits,
 	       struct json_object **ret, struct error *error);
+/* The same for a text that starts at LINE and COLUMN of the source, both from 1. */
+int json_parse_at(const char *text, size_t length, const char *name, unsigned long line,
+		  unsigned long column, const struct json_limits *limits, struct json_object **ret,
+		  struct error *error);
 int json_read_file(const char *path, const struct json_limits *limits, struct json_object **ret,
 		   struct error *error);
 

@@ -18,6 +18,7 @@
 struct json_reader {
 	const char *text, *end, *at;
 	const char *name;
+	unsigned long line, column; /* of the text's first byte in its source */
 	const struct json_limits *limits;
 	int depth;
 	struct strbuf scratch; /* the string or number being read */
@@ -28,16 +29,16 @@ struct json_reader {
 static int reader_fail(const struct json_reader *reader, const char *at, int number,
 		       const char *what)
 {
-	unsigned long line = 1;
-	const char *start = reader->text;
+	unsigned long line = reader->line, column = reader->column;
 
-	for (const char *byte = reader->text; byte < at; byte++)
+	for (const char *byte = reader->text; byte < at; byte++) {
+		column++;
 		if (*byte == '\n') {
 			line++;
-			start = byte + 1;
+			column = 1;
 		}
-	return error_set(reader->error, number, "%s:%lu:%lu: %s", reader->name, line,
-			 (unsigned long)(at - start) + 1, what);
+	}
+	return error_set(reader->error, number, "%s:%lu:%lu: %s", reader->name, line, column, what);
 }
 
 /* What is needed here but is not here. */
@@ -424,6 +425,13 @@ static int read_all(struct json_reader *reader, struct json_object **ret)
 int json_parse(const char *text, size_t length, const char *name, const struct json_limits *limits,
 	       struct json_object **ret, struct error *error)
 {
+	return json_parse_at(text, length, name, 1, 1, limits, ret, error);
+}
+
+int json_parse_at(const char *text, size_t length, const char *name, unsigned long line,
+		  unsigned long column, const struct json_limits *limits, struct json_object **ret,
+		  struct error *error)
+{
 	if (!limits)
 		limits = &json_limits_default;
 	struct json_reader reader = {
@@ -431,6 +439,8 @@ int json_parse(const char *text, size_t length, const char *name, const struct j
 		.end = text + length,
 		.at = text,
 		.name = name,
+		.line = line,
+		.column = column,
 		.limits = limits,
 		.scratch = STRBUF_INIT(limits->bytes),
 		.error = error,
