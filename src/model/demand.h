@@ -75,3 +75,11 @@ bool demand_selects(const struct demand *demand, const struct node_spec *node);
 /* NULL, or the first taint of NODE that it does not tolerate (NoSchedule, NoExecute; a cordoned
  * node has node.kubernetes.io/unschedulable:NoSchedule). */
 const struct taint *demand_untolerated(const struct demand *demand, const struct node_spec *node);
+
+/*
+ * The part of a demand that decisions look at (not names, times, queue and grants) and back, for
+ * logs of decisions. Two demands with the same text are placed alike. Reading checks every field;
+ * what the form leaves out is as after demand_init(), *ret is written on success only.
+ */
+int demand_to_json(const struct demand *demand, struct json_object **ret, struct error *error);
+int demand_from_json(struct json_object *object, struct demand *ret, struct error *error);

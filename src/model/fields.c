@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "model/request.h"
+
 static uint64_t load_uint(const void *at, size_t size)
 {
 	uint32_t small;
@@ -224,6 +226,76 @@ int fields_array(struct json_object *object, const char *where, const char *key,
 				 where, key, count, maximum);
 	*ret = array;
 	return 0;
+}
+
+int fields_add_strings(struct json_object *object, const char *key, const struct string_list *list)
+{
+	struct json_object *array = fields_add_array(object, key);
+
+	if (!array)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->count; i++)
+		if (json_append_string(array, list->items[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* NAME is the whole place of the value: "node.labels[3].key". */
+static int check_text(struct json_object *value, const char *name, struct error *error)
+{
+	if (!json_object_is_type(value, json_type_string))
+		return error_set(error, EINVAL, "%s must be a string", name);
+	for (const char *at = json_object_get_string(value); *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			return error_set(error, EINVAL, "%s holds the control character 0x%02x",
+					 name, (unsigned)(unsigned char)*at);
+	return 0;
+}
+
+int fields_read_strings(struct json_object *object, const char *where, const char *key,
+			size_t maximum, struct string_list *ret, struct error *error)
+{
+	struct json_object *array;
+	int r;
+
+	if (!json_object_object_get_ex(object, key, &array) ||
+	    !json_object_is_type(array, json_type_array))
+		return error_set(error, EINVAL, "%s.%s must be a list", where, key);
+	if (json_object_array_length(array) > maximum)
+		return error_set(error, EINVAL, "%s.%s has %zu items, at most %zu are allowed",
+				 where, key, json_object_array_length(array), maximum);
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
+		struct json_object *item = json_object_array_get_idx(array, i);
+		char name[128];
+
+		snprintf(name, sizeof(name), "%s.%s[%zu]", where, key, i);
+		r = check_text(item, name, error);
+		if (r < 0)
+			return r;
+		if (string_list_add(ret, json_object_get_string(item)) < 0)
+			return error_no_memory(error);
+	}
+	return 0;
+}
+
+int fields_read_string(struct json_object *object, const char *where, const char *key,
+		       bool null_allowed, char **ret, struct error *error)
+{
+	struct json_object *value;
+	char name[128];
+	int r;
+
+	if (!json_object_object_get_ex(object, key, &value))
+		return error_set(error, EINVAL, "%s.%s is missing", where, key);
+	*ret = NULL;
+	if (!value && null_allowed)
+		return 0;
+	snprintf(name, sizeof(name), "%s.%s", where, key);
+	r = check_text(value, name, error);
+	if (r < 0)
+		return r;
+	*ret = strdup(json_object_get_string(value));
+	return *ret ? 0 : error_no_memory(error);
 }
 
 int fields_check_version(struct json_object *object, const char *what, unsigned version,

@@ -72,6 +72,14 @@ int fields_from_json(const struct field *fields, size_t count, struct json_objec
 /* The array under KEY of at most MAXIMUM objects; its absence is an error. */
 int fields_array(struct json_object *object, const char *where, const char *key, size_t maximum,
 		 struct json_object **ret, struct error *error);
+/* A list of strings under KEY, both ways; reading checks each as FIELD_TEXT is. */
+struct string_list;
+int fields_add_strings(struct json_object *object, const char *key, const struct string_list *list);
+int fields_read_strings(struct json_object *object, const char *where, const char *key,
+			size_t maximum, struct string_list *ret, struct error *error);
+/* The string under KEY to a new copy; null gives NULL where it is allowed. */
+int fields_read_string(struct json_object *object, const char *where, const char *key,
+		       bool null_allowed, char **ret, struct error *error);
 /* The one "version" that we read. */
 int fields_check_version(struct json_object *object, const char *what, unsigned version,
 			 struct error *error);

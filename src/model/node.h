@@ -54,3 +54,7 @@ int node_spec_set_label(struct node_spec *node, const char *key, const char *val
 
 const char *taint_effect_to_string(enum taint_effect effect); /* "NoSchedule" */
 enum taint_effect taint_effect_from_string(const char *text);
+
+/* A node as logs of decisions have it. Reading checks every field; *ret on success only. */
+int node_spec_to_json(const struct node_spec *node, struct json_object **ret, struct error *error);
+int node_spec_from_json(struct json_object *object, struct node_spec *ret, struct error *error);
