@@ -244,8 +244,7 @@ void mig_use_remove(struct mig_use *use, const struct mig_profile *profile, unsi
 	use->ofa = (uint8_t)(use->ofa - profile->ofa);
 }
 
-/* Places that are free, of all profiles; one with more slices is worth as many more. */
-static unsigned places_left(const struct mig_model *model, const struct mig_use *use)
+unsigned mig_use_places(const struct mig_model *model, const struct mig_use *use)
 {
 	unsigned left = 0;
 
@@ -272,7 +271,7 @@ int mig_use_choose(const struct mig_model *model, const struct mig_use *use,
 		if (!mig_use_takes(model, use, profile, profile->starts[i]))
 			continue;
 		mig_use_add(&then, profile, profile->starts[i]);
-		left = places_left(model, &then);
+		left = mig_use_places(model, &then);
 		if (best < 0 || left > most) {
 			best = profile->starts[i];
 			most = left;

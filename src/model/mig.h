@@ -54,9 +54,11 @@ bool mig_use_takes(const struct mig_model *model, const struct mig_use *use,
 		   const struct mig_profile *profile, unsigned start);
 void mig_use_add(struct mig_use *use, const struct mig_profile *profile, unsigned start);
 void mig_use_remove(struct mig_use *use, const struct mig_profile *profile, unsigned start);
+/* Places of all profiles that are free, one of more slices worth as many more: what to spare. */
+unsigned mig_use_places(const struct mig_model *model, const struct mig_use *use);
 /*
  * The start that leaves the most places for instances to come, the lowest of those alike.
- * -ENOENT when none is free. *ret_left (may be NULL): the places that stay.
+ * -ENOENT when none is free. *ret_left (may be NULL): the places then.
  */
 int mig_use_choose(const struct mig_model *model, const struct mig_use *use,
 		   const struct mig_profile *profile, unsigned *ret_left);

@@ -77,6 +77,25 @@ enum reason_link {
 	M(REASON_FOREIGN_USE, "foreign_use", SHARING, 0, "card used by a process without a grant", \
 	  "{object} wants {wanted} card{s}, {node} has {have} usable of {total}: {card} is used "  \
 	  "without a grant, {detail}. Stop that process or wait for it to end.")                   \
+	M(REASON_GANG_BUSY, "gang_busy", SCHEDULER, 0, "not enough room for the whole gang",       \
+	  "{object} is one of a gang of {total} Pods, of which {have} found a place{detail}. "     \
+	  "Wait for holders to end, or ask for a smaller gang.")                                   \
+	M(REASON_GANG_SIZE, "gang_size", SCHEDULER, 1, "gang larger than all that may share it",   \
+	  "{object} is one of a gang of {total} Pods, which takes {wanted} card{s} at least, and " \
+	  "the most{detail} are {have}. Ask for a smaller gang.")                                  \
+	M(REASON_MIG_PROFILE, "mig_profile", SHARING, 1, "no card with that MIG profile",          \
+	  "{object} wants {detail}, and no card of the pool has that profile; the pool has "       \
+	  "{model}. See nvidia-smi mig -lgip for the profiles of a card.")                         \
+	M(REASON_MIG_COUNT, "mig_count", SHARING, 1, "more MIG instances than any node can have",  \
+	  "{object} wants {detail}; with nothing else running there is room for {have} at most, "  \
+	  "on {node}. Ask for fewer or for a smaller profile, or change a fixed layout.")          \
+	M(REASON_NOT_MIG, "not_mig", SHARING, 0, "card is not in MIG mode",                        \
+	  "{object} wants {detail}, and the cards of {node} in MIG mode have room for {have}: "    \
+	  "{card} is in another mode. Turn MIG on there with nvidia-smi -mig 1.")                  \
+	M(REASON_MIG_BUSY, "mig_busy", SHARING, 0, "no free place for the MIG instance",           \
+	  "{object} wants {detail}, {node} has room for {have} now: of the memory "                \
+	  "slices of {card} {total} are free. Wait for a holder to end, or ask for a smaller "     \
+	  "profile.")                                                                              \
 	M(REASON_NOT_OFFERED, "not_offered", SHARING, 1, "kind of sharing not offered yet",        \
 	  "{object} wants {detail}, which this version of gpupool does not place. Ask for whole "  \
 	  "cards with nvidia.com/gpu or for a slice with gpupool.io/gpu-memory.")                  \
