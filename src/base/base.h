@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The face of src/base: errors, clean-up, strings, arrays, maps, JSON, YAML, options, log, files,
- * names below a root, paths. It knows no GPU word. Start reading at error.h and cleanup.h.
+ * The face of src/base: errors, clean-up, strings, arrays, maps, JSON, YAML, CSV, options, log,
+ * files, names below a root, paths, threads. It knows no GPU word. Start reading at error.h and cleanup.h.
  */
 #pragma once
 
 #include "base/cleanup.h"
 #include "base/columns.h"
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -14,6 +15,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/option.h"
+#include "base/parallel.h"
 #include "base/parse.h"
 #include "base/paths.h"
 #include "base/root.h"

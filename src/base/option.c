@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 
 #define EXIT_USAGE       2
@@ -306,11 +307,41 @@ void option_release(const struct command *command, void *options)
 	}
 }
 
-static const struct command *command_find(const struct program *program, const char *name)
+bool command_in_group(const struct command *command, const char *group)
+{
+	size_t length = strlen(group);
+
+	return strncmp(command->name, group, length) == 0 && command->name[length] == ' ';
+}
+
+/* Does the program have a group of that name? */
+static bool group_exists(const struct program *program, const char *name)
 {
 	for (const struct command *const *at = program->commands; *at; at++)
-		if (strcmp((*at)->name, name) == 0)
+		if (command_in_group(*at, name))
+			return true;
+	return false;
+}
+
+/* How many of the words name the command: 1, for one of a group 2; 0 when they do not. */
+static int command_words(const struct command *command, int argc, char **argv)
+{
+	if (argc > 0 && strcmp(command->name, argv[0]) == 0)
+		return 1;
+	if (argc > 1 && command_in_group(command, argv[0]) &&
+	    strcmp(command->name + strlen(argv[0]) + 1, argv[1]) == 0)
+		return 2;
+	return 0;
+}
+
+static const struct command *command_find(const struct program *program, int argc, char **argv,
+					  int *ret_words)
+{
+	for (const struct command *const *at = program->commands; *at; at++) {
+		*ret_words = command_words(*at, argc, argv);
+		if (*ret_words)
 			return *at;
+	}
 	return NULL;
 }
 
@@ -326,36 +357,54 @@ static int fail_memory(const struct program *program)
 	return EXIT_FAILURE;
 }
 
-static int fail_command(const struct program *program, const char *name)
+/* The words of the command line that were meant to name a command: "sim rnu", "rnu". */
+static void name_meant(const struct program *program, int argc, char **argv, struct strbuf *ret)
 {
+	strbuf_adds(ret, argv[0]);
+	if (argc > 1 && group_exists(program, argv[0]))
+		strbuf_addf(ret, " %s", argv[1]);
+}
+
+static int fail_command(const struct program *program, int argc, char **argv)
+{
+	autostrbuf name = STRBUF_INIT(4096);
 	const char *nearest = NULL;
 	unsigned best = SUGGEST_DISTANCE + 1;
 
+	name_meant(program, argc, argv, &name);
 	for (const struct command *const *at = program->commands; *at; at++) {
-		unsigned distance = parse_distance((*at)->name, name, SUGGEST_DISTANCE);
+		unsigned distance = parse_distance((*at)->name, name.data, SUGGEST_DISTANCE);
 
-		if (distance < best && distance < strlen(name)) {
+		if (distance < best && distance < name.length) {
 			best = distance;
 			nearest = (*at)->name;
 		}
 	}
-	if (nearest)
-		fprintf(stderr, "%s: no command '%s'; did you mean '%s'?\n", program->name, name,
-			nearest);
+	if (group_exists(program, argv[0]) && argc < 2)
+		fprintf(stderr, "%s: name a command of '%s'; '%s %s --help' lists them\n",
+			program->name, argv[0], program->name, argv[0]);
+	else if (nearest)
+		fprintf(stderr, "%s: no command '%s'; did you mean '%s'?\n", program->name,
+			name.data, nearest);
 	else
 		fprintf(stderr, "%s: no command '%s'; '%s --help' lists them\n", program->name,
-			name, program->name);
+			name.data, program->name);
 	return EXIT_USAGE;
 }
 
 static int run_help(const struct program *program, int argc, char **argv)
 {
 	const struct command *command = NULL;
+	int words;
 
 	if (argc > 2) {
-		command = command_find(program, argv[2]);
+		command = command_find(program, argc - 2, argv + 2, &words);
+		if (!command && argc == 3 && group_exists(program, argv[2])) {
+			option_print_group(program, argv[2], stdout);
+			return 0;
+		}
 		if (!command)
-			return fail_command(program, argv[2]);
+			return fail_command(program, argc - 2, argv + 2);
 	}
 	option_print_help(program, command, stdout);
 	return 0;
@@ -433,15 +482,18 @@ int program_main(const struct program *program, int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
 		if (strcmp(argv[1], builtins[i].name) == 0)
 			return builtins[i].run(program, argc, argv);
-	const struct command *command = command_find(program, argv[1]);
-	if (!command) {
-		if (argv[1][0] != '-')
-			return fail_command(program, argv[1]);
-		fprintf(stderr,
-			"%s: no option %s here; options follow a command, '%s --help' lists "
-			"both\n",
-			program->name, argv[1], program->name);
-		return EXIT_USAGE;
+	int words = 0;
+	const struct command *command = command_find(program, argc - 1, argv + 1, &words);
+	if (command)
+		return command_run(program, command, argc - words, argv + words);
+	if (argc > 2 && group_exists(program, argv[1]) &&
+	    (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+		option_print_group(program, argv[1], stdout);
+		return 0;
 	}
-	return command_run(program, command, argc - 1, argv + 1);
+	if (argv[1][0] != '-')
+		return fail_command(program, argc - 1, argv + 1);
+	fprintf(stderr, "%s: no option %s here; options follow a command, '%s --help' lists both\n",
+		program->name, argv[1], program->name);
+	return EXIT_USAGE;
 }

@@ -42,7 +42,7 @@ struct option_row {
 };
 
 struct command {
-	const char *name;                 /* "run" */
+	const char *name;                 /* "run"; "sim run" is the command run of the group sim */
 	const char *summary;              /* one line, lower case */
 	const char *operands;             /* "[--] COMMAND [ARG...]", or "" */
 	const char *description;          /* paragraphs for --help and man, or NULL */
@@ -73,11 +73,16 @@ int option_parse(const struct command *command, int argc, char **argv, void *opt
 		 int *ret_operands, struct error *error);
 void option_release(const struct command *command, void *options);
 
-/* Runs `argv[1]` of the program: parses, answers --help, --version, "help", --print-man and
+/* Runs the command that argv[1] (and for a group argv[2]) names: parses, answers --help, --version, "help", --print-man and
  * --print-completion. Returns the exit code; usage errors print one sentence on standard error and
  * return 2. Whether standard output could be written is left to the caller, at the end of all. */
 int program_main(const struct program *program, int argc, char **argv);
 
 void option_print_help(const struct program *program, const struct command *command, FILE *out);
+/* The commands of the group only. */
+void option_print_group(const struct program *program, const char *group, FILE *out);
 void option_print_man(const struct program *program, FILE *out);        /* scdoc source */
 void option_print_completion(const struct program *program, FILE *out); /* bash */
+
+/* Is COMMAND one of GROUP ("sim run" of "sim")? */
+bool command_in_group(const struct command *command, const char *group);

@@ -147,6 +147,21 @@ static void print_command_help(const struct program *program, const struct comma
 	}
 }
 
+static void print_command_line(const struct command *command, FILE *out)
+{
+	fprintf(out, "  %-*s %s\n", HELP_INDENT - 12, command->name, command->summary);
+}
+
+void option_print_group(const struct program *program, const char *group, FILE *out)
+{
+	fprintf(out, "Usage: %s %s COMMAND [OPTION...] [OPERAND...]\n\nCommands:\n", program->name,
+		group);
+	for (const struct command *const *at = program->commands; *at; at++)
+		if (command_in_group(*at, group))
+			print_command_line(*at, out);
+	fprintf(out, "\n'%s help %s COMMAND' explains one of them.\n", program->name, group);
+}
+
 void option_print_help(const struct program *program, const struct command *command, FILE *out)
 {
 	if (command) {
@@ -161,7 +176,7 @@ void option_print_help(const struct program *program, const struct command *comm
 	}
 	fprintf(out, "\nCommands:\n");
 	for (const struct command *const *at = program->commands; *at; at++)
-		fprintf(out, "  %-*s %s\n", HELP_INDENT - 12, (*at)->name, (*at)->summary);
+		print_command_line(*at, out);
 	fprintf(out,
 		"\n'%s help COMMAND' explains one of them, '%s --version' prints the version.\n",
 		program->name, program->name);
@@ -260,15 +275,15 @@ void option_print_man(const struct program *program, FILE *out)
 		program->name);
 }
 
-/* "--runtime) words='runc crun';;" for what has choices, else files are completed. */
+/* "'run':--runtime) words='runc crun';;" for what has choices, else files are completed. */
 static void print_completion_values(const struct command *command, FILE *out)
 {
 	for (const struct option_row *row = command->options; row && row->name; row++) {
 		if (row->kind == OPTION_FLAG)
 			continue;
-		fprintf(out, "\t%s:--%s", command->name, row->name);
+		fprintf(out, "\t'%s':--%s", command->name, row->name);
 		if (row->letter)
-			fprintf(out, "|%s:-%c", command->name, row->letter);
+			fprintf(out, "|'%s':-%c", command->name, row->letter);
 		fputs(") words='", out);
 		for (const char *at = row->choices ? row->choices : ""; *at; at++)
 			fputc(*at == '|' ? ' ' : *at, out);
@@ -278,36 +293,87 @@ static void print_completion_values(const struct command *command, FILE *out)
 
 static void print_completion_names(const struct command *command, FILE *out)
 {
-	fprintf(out, "\t\t%s) words='--help", command->name);
+	fprintf(out, "\t\t'%s') words='--help", command->name);
 	for (const struct option_row *row = command->options; row && row->name; row++)
 		fprintf(out, " --%s", row->name);
 	fputs("';;\n", out);
 }
 
+/* The length of the group's name in a command's name, 0 for a command without one. */
+static int group_length(const struct command *command)
+{
+	const char *blank = strchr(command->name, ' ');
+
+	return blank ? (int)(blank - command->name) : 0;
+}
+
+/* Is AT the first command of its group (or of none)? */
+static bool group_starts(const struct program *program, const struct command *const *at)
+{
+	int length = group_length(*at);
+
+	for (const struct command *const *past = program->commands; length && past < at; past++)
+		if (strncmp((*past)->name, (*at)->name, (size_t)length + 1) == 0)
+			return false;
+	return true;
+}
+
+/* "sim) [ 2 is completed ] && words='run compare'; command='sim '${COMP_WORDS[2]};;" */
+static void print_completion_groups(const struct program *program, FILE *out)
+{
+	for (const struct command *const *at = program->commands; *at; at++) {
+		int length = group_length(*at);
+
+		if (!length || !group_starts(program, at))
+			continue;
+		fprintf(out, "\t%.*s) command=\"$command ${COMP_WORDS[2]}\"\n", length,
+			(*at)->name);
+		fputs("\t\t[ \"$COMP_CWORD\" -eq 2 ] && words='--help", out);
+		for (const struct command *const *other = at; *other; other++)
+			if (strncmp((*other)->name, (*at)->name, (size_t)length + 1) == 0)
+				fprintf(out, " %s", (*other)->name + length + 1);
+		fputs("';;\n", out);
+	}
+}
+
+static void print_program_id(const struct program *program, FILE *out)
+{
+	for (const char *at = program->name; *at; at++)
+		fputc(*at == '-' ? '_' : *at, out);
+}
+
 void option_print_completion(const struct program *program, FILE *out)
 {
 	fputs("# bash completion; made from the option tables of the program\n_", out);
-	for (const char *at = program->name; *at; at++)
-		fputc(*at == '-' ? '_' : *at, out);
+	print_program_id(program, out);
 	fputs("()\n{\n"
-	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} words='' value=''\n"
+	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words='' "
+	      "value=''\n"
 	      "\tCOMPREPLY=()\n"
 	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 	      "\t\twords='help --help --version",
 	      out);
 	for (const struct command *const *at = program->commands; *at; at++)
-		fprintf(out, " %s", (*at)->name);
+		if (group_starts(program, at))
+			fprintf(out, " %.*s", (int)strcspn((*at)->name, " "), (*at)->name);
 	fputs("'\n"
+	      "\tfi\n"
+	      "\tcase $command in\n"
+	      "\t'') ;;\n",
+	      out);
+	print_completion_groups(program, out);
+	fputs("\tesac\n"
+	      "\tif [ -n \"$words\" ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
 	      "\t\treturn\n"
 	      "\tfi\n"
-	      "\tcase ${COMP_WORDS[1]}:${COMP_WORDS[COMP_CWORD-1]} in\n",
+	      "\tcase $command:${COMP_WORDS[COMP_CWORD-1]} in\n",
 	      out);
 	for (const struct command *const *at = program->commands; *at; at++)
 		print_completion_values(*at, out);
 	fputs("\tesac\n"
 	      "\tif [ -z \"$value\" ] && [ \"${current#-}\" != \"$current\" ]; then\n"
-	      "\t\tcase ${COMP_WORDS[1]} in\n",
+	      "\t\tcase $command in\n",
 	      out);
 	for (const struct command *const *at = program->commands; *at; at++)
 		print_completion_names(*at, out);
@@ -316,8 +382,7 @@ void option_print_completion(const struct program *program, FILE *out)
 	      "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
 	      "}\n",
 	      out);
-	fprintf(out, "complete -o default -F _");
-	for (const char *at = program->name; *at; at++)
-		fputc(*at == '-' ? '_' : *at, out);
+	fputs("complete -o default -F _", out);
+	print_program_id(program, out);
 	fprintf(out, " %s\n", program->name);
 }

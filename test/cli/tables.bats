@@ -9,7 +9,7 @@ setup() {
 }
 
 in_help() {
-	gpupool --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
+	gpupool --help | sed -nE '/^Commands:/,/^$/s/^  ([a-z-]+( [a-z-]+)?)  .*/\1/p'
 }
 
 in_man() {
@@ -26,21 +26,26 @@ completed() {
 		[ "${#COMPREPLY[@]}" -gt 0 ] && printf "%s\n" "${COMPREPLY[@]}"' - "$@"
 }
 
+# A name that offers names is a group: "sim run".
 in_completion() {
-	completed '' | grep -v -e '^-' -e '^help$'
+	local name words word
+	for name in $(completed '' | grep -v -e '^-' -e '^help$'); do
+		words=$(completed "$name" '' | grep -v '^-') || { echo "$name"; continue; }
+		for word in $words; do echo "$name $word"; done
+	done
 }
 
 in_readme() {
-	sed -n 's/^| `gpupool \([a-z-]*\)` .*/\1/p' "${1:-$ROOT/README.md}"
+	sed -nE 's/^\| `gpupool ([a-z-]+( [a-z-]+)?)` .*/\1/p' "${1:-$ROOT/README.md}"
 }
 
 options_in_help() {
-	gpupool "$1" --help | sed -nE '/^Options:/,/^$/s/^  (-., |    )(--[a-z-]+).*/\2/p'
+	gpupool $1 --help | sed -nE '/^Options:/,/^$/s/^  (-., |    )(--[a-z-]+).*/\2/p'
 }
 
 options_in_man() {
 	gpupool --print-man | tr -d '\\' | awk -v command="$1" '
-		/^## / { here = $2 == command }
+		/^## / { here = substr($0, 4) == command }
 		here' | sed -nE 's/^(\*-.\*, )?\*(--[a-z-]+)\*.*/\2/p'
 }
 
@@ -70,10 +75,10 @@ same() { # WHAT FIRST SECOND
 
 @test "each command's options are the same in help, man page and completion" {
 	local name
-	for name in $(in_help); do
+	in_help | while read -r name; do
 		same "man page of $name" "$(options_in_help "$name")" \
 			"$(echo --help; options_in_man "$name")"
-		same "completion of $name" "$(options_in_help "$name")" "$(completed "$name" --)"
+		same "completion of $name" "$(options_in_help "$name")" "$(completed $name --)"
 	done
 }
 

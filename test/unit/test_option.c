@@ -89,8 +89,17 @@ static const struct command command_apply = { .name = "apply",
 static const struct command command_list = {
 	.name = "list", .summary = "list things", .operands = "", .run = run_any
 };
-static const struct command *const commands[] = { &command_run, &command_apply, &command_list,
-						  NULL };
+static const struct command command_sim_run = { .name = "sim run",
+						.summary = "replay a trace",
+						.operands = "",
+						.options = rows,
+						.run = run_any,
+						.size = sizeof(struct options) };
+static const struct command command_sim_fit = {
+	.name = "sim fit", .summary = "count what fits", .operands = "FILE...", .run = run_any
+};
+static const struct command *const commands[] = { &command_run,     &command_apply,   &command_list,
+						  &command_sim_run, &command_sim_fit, NULL };
 static const struct program program = { .name = "gpupool",
 					.summary = "shares cards",
 					.description = "It does.",
@@ -299,6 +308,22 @@ TEST(option_program_cases)
 		{ "--gpus 1 run", 2, "gpupool: no option --gpus here; options follow a command" },
 		{ "list x", 2, "gpupool: 'list' takes no operand, but 'x' was given; remove it\n" },
 		{ "run --gpu 1", 2, "gpupool: 'run' has no option --gpu; did you mean --gpus?\n" },
+		{ "sim run --gpus 1", 40, "" },
+		{ "sim fit x y", 42, "" },
+		{ "sim run x", 2,
+		  "gpupool: 'sim run' takes no operand, but 'x' was given; remove" },
+		{ "sim", 2, "gpupool: name a command of 'sim'; 'gpupool sim --help' lists them\n" },
+		{ "sim rnu", 2, "gpupool: no command 'sim rnu'; did you mean 'sim run'?\n" },
+		{ "sim zzzzz", 2,
+		  "gpupool: no command 'sim zzzzz'; 'gpupool --help' lists them\n" },
+		{ "wxyz run", 2, "gpupool: no command 'wxyz'; 'gpupool --help' lists them\n" },
+		{ "sim --help", 0,
+		  "Usage: gpupool sim COMMAND [OPTION...] [OPERAND...]\n\nCommands:\n"
+		  "  sim run          replay a trace\n  sim fit          count what fits\n\n" },
+		{ "help sim", 0, "Usage: gpupool sim COMMAND" },
+		{ "help sim run", 0, "Usage: gpupool sim run [OPTION...]\n" },
+		{ "help sim rnu", 2, "gpupool: no command 'sim rnu'; did you mean 'sim run'?\n" },
+		{ "sim run --help", 0, "Usage: gpupool sim run [OPTION...]\n\nreplay a trace\n" },
 		{ "--print-man", 0, "gpupool(1)\n\n# NAME\n\ngpupool - shares cards\n" },
 		{ "--print-completion", 0, "# bash completion" },
 	};
@@ -392,7 +417,12 @@ TEST(option_completion_works_in_bash)
 		const char *words; /* the last one is being completed */
 		const char *answer;
 	} asked[] = {
-		{ "gpupool ''", "help --help --version run apply list" },
+		{ "gpupool ''", "help --help --version run apply list sim" },
+		{ "gpupool sim ''", "--help run fit" },
+		{ "gpupool sim r", "run" },
+		{ "gpupool sim run --ru", "--runtime" },
+		{ "gpupool sim run --runtime c", "crun" },
+		{ "gpupool sim fit --", "--help" },
 		{ "gpupool a", "apply" },
 		{ "gpupool run --ru", "--runtime" },
 		{ "gpupool run --runtime ''", "runc crun" },
