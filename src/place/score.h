@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How good is it to put this Pod on this node? Pure: a score depends on what is left on the node,
+ * on the Pod and on the expected workload, never on other nodes, so that it may be kept until the
+ * node changes. Integers only: equal input gives equal bits on every machine.
+ *
+ * How to add a policy: a row in POLICIES of policy.c, its function in a score_*.c, cases in
+ * test/unit/test_policy.c, a section in docs/placement.md.
+ */
+#pragma once
+
+#include "internal.h"
+
+#define MILLI_WHOLE 1000u
+#define SHARE_ONE   (1 << 20) /* fixed point of shares and of values, in cards */
+
+/* What is left on a node. */
+struct board {
+	const struct node *node; /* for its links; NULL: none are known */
+	int64_t cpu_left;        /* 1/1000 of a CPU, or RESOURCE_UNLIMITED */
+	int64_t cpu_total;       /* when nobody is there */
+	uint64_t tags;           /* which kinds of Pods are there, see tag_of() */
+	unsigned number;         /* of the node */
+	unsigned count;
+	uint16_t left[NODE_CARDS_MAX]; /* 1/1000 of each card */
+	uint16_t models[NODE_CARDS_MAX];
+};
+
+/* What a Pod takes. */
+struct piece {
+	const uint16_t *milli; /* by model: of one of its cards; 0: not this model */
+	unsigned cards;        /* 0: CPU only */
+	int64_t cpu_milli;
+	bool whole;
+};
+
+/* A class of the expected workload. */
+struct target {
+	struct piece piece; /* its milli lie in struct targets */
+	double share;       /* of all Pods */
+	unsigned size;      /* the largest of its milli */
+};
+
+struct targets {
+	struct target *items; /* owned */
+	size_t count;
+	uint16_t *milli; /* owned; count * models */
+	size_t models;
+};
+
+/* A kind of node, for what becomes scarce. */
+struct board_kind {
+	int64_t cpu_total;
+	unsigned cards, model, copies;
+};
+
+struct fgd_tables;
+struct value_tables;
+
+struct score_tables {
+	struct targets targets;     /* all classes, the most frequent first */
+	struct fgd_tables *fgd;     /* owned; NULL without a workload */
+	struct value_tables *value; /* owned; NULL without a workload */
+};
+
+struct score_options {
+	bool original_cards;   /* exclusive Pods take the lowest-numbered free cards */
+	bool original_classes; /* CPU-only Pods are targets of fgd */
+	uint64_t seed;         /* of policy random */
+};
+
+struct question {
+	const struct score_tables *tables;
+	const struct score_options *options;
+	const struct board *board;
+	const struct piece *piece;
+	uint64_t fits; /* cards that can serve; at least piece->cards of them */
+};
+
+struct answer {
+	int64_t value; /* more is better */
+	uint64_t cards;
+};
+
+struct score_row {
+	const char *name;
+	struct answer (*score)(const struct question *question);
+};
+
+/* policy.c: the rows, in the order of enum node_policy. */
+extern const struct score_row score_rows[];
+size_t score_row_count(void);
+const struct score_row *score_row_find(const char *name); /* NULL */
+
+/* workload.c */
+/* CLASSES need not be sorted; those that are alike are one. 0 or -ENOMEM. */
+int targets_build(struct targets *ret, const struct target *classes, size_t count, size_t models);
+void targets_release(struct targets *targets);
+/* The tables of all policies for NODES that nobody uses. 0 or -ENOMEM; then nothing is kept. */
+int score_tables_build(struct score_tables *ret, const struct target *classes, size_t count,
+		       size_t models, const struct board *nodes, size_t node_count,
+		       const struct score_options *options);
+void score_tables_release(struct score_tables *tables);
+
+/* score_fit.c */
+struct answer score_random(const struct question *question);
+struct answer score_dotprod(const struct question *question);
+struct answer score_clustering(const struct question *question);
+struct answer score_packing(const struct question *question);
+struct answer score_bestfit(const struct question *question);
+struct answer score_binpack(const struct question *question);
+struct answer score_spread(const struct question *question);
+struct answer score_topology(const struct question *question);
+struct answer score_compact(const struct question *question); /* default, without a workload */
+/* The tie rule: bestfit without rounding. */
+int64_t score_tie_bestfit(const struct board *board, const struct piece *piece);
+/* Bit of a kind of Pod: 0 shares a card, N holds N whole cards. CPU-only Pods have none. */
+uint64_t tag_of(const struct piece *piece);
+/* The cards with the least left, or the lowest-numbered or best linked whole ones. */
+uint64_t choose_fullest(const struct question *question);
+
+/* score_fgd.c */
+int fgd_build(struct fgd_tables **ret, const struct targets *targets, bool cpu_only);
+void fgd_free(struct fgd_tables *tables);
+int64_t fgd_fragment(const struct fgd_tables *tables, const struct board *board); /* milli, fixed */
+struct answer score_fgd(const struct question *question);
+
+/* score_default.c */
+int value_build(struct value_tables **ret, const struct targets *targets, const struct board *nodes,
+		size_t node_count);
+void value_free(struct value_tables *tables);
+int64_t value_of(const struct value_tables *tables, const struct board *board); /* cards, fixed */
+struct answer score_default(const struct question *question);
+
+static inline int64_t board_sum(const struct board *board)
+{
+	int64_t sum = 0;
+
+	for (unsigned i = 0; i < board->count; i++)
+		sum += board->left[i];
+	return sum;
+}
+
+static inline unsigned piece_milli(const struct piece *piece, const struct board *board,
+				   unsigned card)
+{
+	return piece->milli[board->models[card]];
+}
+
+/* What CARDS of the piece take of the board's cards together. */
+static inline int64_t piece_sum(const struct piece *piece, const struct board *board,
+				uint64_t cards)
+{
+	int64_t sum = 0;
+
+	for (uint64_t rest = cards; rest; rest &= rest - 1)
+		sum += piece_milli(piece, board, first_card(rest));
+	return sum;
+}
+
+static inline int64_t cpu_after(const struct board *board, const struct piece *piece)
+{
+	return board->cpu_left == RESOURCE_UNLIMITED ? RESOURCE_UNLIMITED
+						     : board->cpu_left - piece->cpu_milli;
+}
+
+static inline void board_take(struct board *board, const struct piece *piece, uint64_t cards)
+{
+	board->cpu_left = cpu_after(board, piece);
+	for (uint64_t rest = cards; rest; rest &= rest - 1) {
+		unsigned card = first_card(rest), milli = piece_milli(piece, board, card);
+
+		board->left[card] =
+			(uint16_t)(board->left[card] > milli ? board->left[card] - milli : 0);
+	}
+}
