@@ -23,8 +23,8 @@
 
 /* The weights of the terms. */
 #define WEIGHT_VALUE 32
-#define WEIGHT_FIT   419430  /* 0.4 */
-#define WEIGHT_RARE  1310720 /* 1.25 */
+#define WEIGHT_FIT   419430 /* 0.4 */
+#define WEIGHT_RARE  943718 /* 0.9 */
 
 /* The search for prices. */
 #define STEPS       500
@@ -159,7 +159,7 @@ static void price_rare(struct value_tables *tables, const struct targets *target
 	for (size_t k = 0; k < tables->kind_count; k++) {
 		double part = load[k] > 1 ? 1 : load[k];
 
-		tables->rare[k] = (int32_t)(WEIGHT_RARE * part * part);
+		tables->rare[k] = (int32_t)(WEIGHT_RARE * part);
 	}
 }
 
