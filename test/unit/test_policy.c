@@ -175,23 +175,37 @@ static void build(struct score_tables *ret, const struct score_options *options)
 			 0);
 }
 
+static void compare_fragments(const struct target *classes, size_t count,
+			      const struct score_options *options)
+{
+	const struct board node = BOARD(64000, 2, { 1000, 1000 });
+	struct score_tables tables;
+	uint64_t random = 42;
+
+	assert_int_equal(score_tables_build(&tables, classes, count, MODELS, &node, 1, options), 0);
+	for (unsigned i = 0; i < 20000; i++) {
+		struct board board = random_board(&random, i % 2);
+		double want = naive_fragment(classes, count, &board, options->original_classes);
+		double have = (double)fgd_fragment(tables.fgd, &board) / SHARE_ONE;
+
+		if (fabs(want - have) > 0.05)
+			fail_msg("board %u: %f, not %f", i, have, want);
+	}
+	score_tables_release(&tables);
+}
+
 TEST(fragments_are_those_of_the_definition)
 {
-	for (int cpu_only = 0; cpu_only < 2; cpu_only++) {
-		struct score_tables tables;
-		uint64_t random = 42;
+	/* Slices of several cards have no table. */
+	static const struct target slices[] = {
+		{ PIECE(any_half, 2, 4000), 0.4, 0 },
+		{ PIECE(uneven, 3, 1000), 0.3, 0 },
+		{ WHOLE(any_whole, 2, 9000), 0.3, 0 },
+	};
 
-		build(&tables, cpu_only ? &original : &plain);
-		for (unsigned i = 0; i < 20000; i++) {
-			struct board board = random_board(&random, i % 2);
-			double want = naive_fragment(mix, ARRAY_SIZE(mix), &board, cpu_only);
-			double have = (double)fgd_fragment(tables.fgd, &board) / SHARE_ONE;
-
-			if (fabs(want - have) > 0.05)
-				fail_msg("board %u: %f, not %f", i, have, want);
-		}
-		score_tables_release(&tables);
-	}
+	compare_fragments(mix, ARRAY_SIZE(mix), &plain);
+	compare_fragments(mix, ARRAY_SIZE(mix), &original);
+	compare_fragments(slices, ARRAY_SIZE(slices), &plain);
 }
 
 /* The gain in points, by the definition, of the best card. */
@@ -307,6 +321,66 @@ TEST(value_grows_with_what_is_left)
 	score_tables_release(&tables);
 }
 
+/* Nothing that an expected Pod could use is worth nothing, and what one needs is worth its price. */
+TEST(value_is_what_expected_pods_pay)
+{
+	static const struct target four[] = { { WHOLE(any_whole, 4, 1000), 1, 0 } };
+	static const struct target half[] = { { PIECE(any_half, 1, 1000), 1, 0 } };
+	static const struct {
+		const struct target *classes;
+		struct board board;
+		int pods; /* as many prices */
+	} cases[] = {
+		{ four, BOARD(64000, 8, { 1000, 1000, 1000, 999 }), 0 },
+		{ four, BOARD(64000, 8, { 1000, 1000, 1000, 1000 }), 1 },
+		{ four, BOARD(64000, 8, { 1000, 1000, 1000, 1000, 1000, 1000, 1000 }), 1 },
+		{ four, BOARD(64000, 8, { 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000 }), 2 },
+		{ half, BOARD(64000, 8, { 490 }), 0 },
+		{ half, BOARD(64000, 8, { 500 }), 1 },
+		{ half, BOARD(64000, 8, { 500, 990, 400 }), 2 },
+		{ half, BOARD(64000, 8, { 1000, 500 }), 3 },
+	};
+	const struct board node =
+		BOARD(64000, 8, { 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000 });
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct target *class = cases[i].classes;
+		struct score_tables tables;
+		struct board one = BOARD(64000, 8, { 500 });
+
+		if (class == four)
+			one = (struct board)BOARD(64000, 8, { 1000, 1000, 1000, 1000 });
+		assert_int_equal(score_tables_build(&tables, class, 1, MODELS, &node, 1, &plain),
+				 0);
+		assert_true(value_of(tables.value, &one) > 0);
+		assert_int_equal(value_of(tables.value, &cases[i].board),
+				 cases[i].pods * value_of(tables.value, &one));
+		score_tables_release(&tables);
+	}
+}
+
+/* A card whose rest just fits, not one that a large Pod could have. */
+TEST(default_keeps_what_others_would_pay_for)
+{
+	static const uint16_t large[MODELS] = { 800, 800, 800 };
+	static const struct target classes[] = {
+		{ PIECE(large, 1, 1000), 0.5, 0 },
+		{ PIECE(any_small, 1, 1000), 0.5, 0 },
+	};
+	const struct board node = BOARD(64000, 2, { 1000, 1000 });
+	const struct board board = BOARD(64000, 4, { 1000, 900, 200, 800 });
+	struct score_tables tables;
+	struct question question = { &tables, &plain, &board, &classes[1].piece, 15 };
+
+	assert_int_equal(score_tables_build(&tables, classes, 2, MODELS, &node, 1, &plain), 0);
+	assert_int_equal(score_default(&question).cards, 4);
+	question.fits = 15 & ~4u; /* 1000 leaves room for a large one */
+	assert_int_equal(score_default(&question).cards, 1);
+	question.piece = &classes[0].piece;
+	assert_int_equal(score_default(&question).cards, 8);
+	score_tables_release(&tables);
+}
+
 /* A Pod that any card would do for stays off the model that others need. */
 TEST(rare_models_are_left_to_those_who_need_them)
 {
@@ -325,7 +399,9 @@ TEST(rare_models_are_left_to_those_who_need_them)
 		question.board = &nodes[i];
 		values[i] = score_default(&question).value;
 	}
-	assert_true(values[0] > values[1]);
+	/* Half a card for the fragment, 0.45 for being rare. */
+	assert_true(values[0] - values[1] > SHARE_ONE * 9 / 10);
+	assert_true(values[0] - values[1] < SHARE_ONE);
 	score_tables_release(&tables);
 }
 
