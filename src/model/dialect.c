@@ -24,6 +24,8 @@
 		"topology", POLICY_TOPOLOGY                         \
 	}
 
+#define KAI "KAI"
+
 /* Of several rows that know all resource names of a container, the one that knows most of the
  * Pod's annotations translates it, the first of them on a tie. */
 static const struct dialect dialects[] = {
@@ -62,8 +64,61 @@ static const struct dialect dialects[] = {
 				 { "nvidia.com/vgpu-mode", MEANING_NOTHING, false, false },
 				 { "nvidia.com/numa-bind", MEANING_NOTHING, false, false } },
 		.policies = { OWN_POLICIES, { "topology-aware", POLICY_TOPOLOGY } },
+		.slices = true,
 		.policy_chain = true,
 		.build = dialect_build_hami,
+	},
+	{
+		.name = "Volcano",
+		.resources = { { "volcano.sh/vgpu-number", MEANING_CARDS, false, false },
+			       { "volcano.sh/vgpu-memory", MEANING_MIB_EACH, false, false },
+			       { "volcano.sh/vgpu-memory-percentage", MEANING_PERCENT_EACH, false,
+				 false },
+			       { "volcano.sh/vgpu-cores", MEANING_COMPUTE, false, false },
+			       { "volcano.sh/gpu-number", MEANING_CARDS, false, false },
+			       { "volcano.sh/gpu-memory", MEANING_MIB_EACH, false, false } },
+		.annotations = { CHOICE_ANNOTATIONS,
+				 { "nvidia.com/use-gputype", MEANING_MODELS, false, true },
+				 { "nvidia.com/nouse-gputype", MEANING_NOT_MODELS, false, true },
+				 { "volcano.sh/vgpu-use-gpuuuid", MEANING_UUIDS, false, false },
+				 { "volcano.sh/vgpu-nouse-gpuuuid", MEANING_NOT_UUIDS, false,
+				   false },
+				 { "volcano.sh/vgpu-mode", MEANING_NOTHING, false, false },
+				 { "volcano.sh/vgpu-podgroup-policy", MEANING_NOTHING, false,
+				   false } },
+		.policies = { OWN_POLICIES },
+		.slices = true,
+		.build = dialect_build_hami,
+	},
+	{
+		.name = "gpushare",
+		.resources = { { "aliyun.com/gpu-mem", MEANING_GIB_TOTAL, false, false },
+			       { "aliyun.com/gpu-count", MEANING_NOTHING, false, false } },
+		.annotations = { CHOICE_ANNOTATIONS },
+		.policies = { OWN_POLICIES },
+		.build = dialect_build_gpushare,
+	},
+	{
+		.name = "Koordinator",
+		.resources = { { "koordinator.sh/gpu", MEANING_SHARE_TOTAL, false, false },
+			       { "koordinator.sh/gpu.shared", MEANING_SLICE_CARDS, false, false },
+			       { "koordinator.sh/gpu-core", MEANING_CORE_TOTAL, false, false },
+			       { "koordinator.sh/gpu-memory", MEANING_BYTES_TOTAL, false, false },
+			       { "koordinator.sh/gpu-memory-ratio", MEANING_RATIO_TOTAL, false,
+				 false } },
+		.annotations = { CHOICE_ANNOTATIONS },
+		.policies = { OWN_POLICIES },
+		.build = dialect_build_koordinator,
+	},
+	{
+		.name = KAI, /* no resource: annotations alone, for one container */
+		.annotations = { CHOICE_ANNOTATIONS,
+				 { "gpu-fraction", MEANING_FRACTION, false, false },
+				 { "gpu-memory", MEANING_MIB_TEXT, false, false },
+				 { "gpu-fraction-num-devices", MEANING_SLICE_CARDS, false, false },
+				 { "gpu-fraction-container-name", MEANING_PLACE, false, false } },
+		.policies = { OWN_POLICIES },
+		.build = dialect_build_kai,
 	},
 };
 
@@ -412,7 +467,7 @@ static bool is_choice(enum meaning meaning)
  * what shapes a slice may belong to another container. */
 static int foreign_annotation(struct translation *translation, const struct dialect_key *key)
 {
-	if (is_choice(key->meaning) || translation->dialect->build == dialect_build_hami)
+	if (is_choice(key->meaning) || translation->dialect->slices)
 		return dialect_refuse(translation, REASON_BAD_REQUEST,
 				      "annotation %s does not go with resources of the %s dialect",
 				      key->name, translation->dialect->name);
@@ -435,6 +490,8 @@ static int read_annotation(struct translation *translation, const char *name,
 				      "annotation %s must be a string; put "
 				      "it in quotes",
 				      name);
+	if (key->meaning == MEANING_PLACE)
+		return 0;
 	if (key->meaning == MEANING_NOTHING)
 		return dialect_note(translation, "annotation %s has no effect on one machine",
 				    name);
@@ -464,12 +521,41 @@ static int read_annotations(struct translation *translation)
 	return 0;
 }
 
+static int choose_kai(struct translation *translation)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(dialects); i++) {
+		if (strcmp(dialects[i].name, KAI) == 0)
+			translation->dialect = &dialects[i];
+	}
+	return 0;
+}
+
+bool dialect_asks_by_annotation(struct json_object *annotations, const char **ret_container)
+{
+	struct json_object *name = NULL;
+
+	if (!json_object_is_type(annotations, json_type_object) ||
+	    (!json_object_object_get_ex(annotations, "gpu-fraction", NULL) &&
+	     !json_object_object_get_ex(annotations, "gpu-memory", NULL)))
+		return false;
+	json_object_object_get_ex(annotations, "gpu-fraction-container-name", &name);
+	if (ret_container)
+		*ret_container = json_object_is_type(name, json_type_string)
+					 ? json_object_get_string(name)
+					 : NULL;
+	return true;
+}
+
 static int translate(struct translation *translation)
 {
+	const struct dialect_input *input = translation->input;
 	int r = each_resource(translation, visit_wanted);
-	if (r <= 0) /* 0: no card is wanted */
+	bool annotated =
+		r == 0 && input->annotated && dialect_asks_by_annotation(input->annotations, NULL);
+
+	if (r < 0 || (r == 0 && !annotated)) /* 0: no card is wanted */
 		return r;
-	r = choose_dialect(translation);
+	r = annotated ? choose_kai(translation) : choose_dialect(translation);
 	if (r == 0)
 		r = each_resource(translation, visit_store);
 	if (r == 0)

@@ -19,6 +19,8 @@ struct dialect_input {
 	const char *pod;    /* the Pod's name, for Kubernetes' sentences */
 	const char *path;   /* "spec.containers[0].resources", for Kubernetes' sentences */
 	const char *source; /* the file, for "FILE:LINE: " before notes and errors; may be NULL */
+	bool annotated;     /* the Pod's annotations alone can ask for cards for this container */
+	bool gpushare_mib;  /* aliyun.com/gpu-mem counts MiB in this cluster, not GiB */
 };
 
 /*
@@ -32,5 +34,8 @@ int dialect_translate(const struct dialect_input *input, struct request *ret,
 /* True for a name that some row translates. */
 bool dialect_knows_resource(const char *name);
 bool dialect_knows_annotation(const char *name);
+/* Can annotations alone ask for cards (KAI)? *ret_container (may be NULL): the container that they
+ * name, or NULL: the first one. Owned by the tree. */
+bool dialect_asks_by_annotation(struct json_object *annotations, const char **ret_container);
 /* What a slip of the keyboard was meant to be, or NULL. */
 const char *dialect_nearest_resource(const char *name);

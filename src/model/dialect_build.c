@@ -306,8 +306,8 @@ int dialect_build_hami(struct translation *translation)
 		return r;
 	if (!request->cards) {
 		request->kind = REQUEST_NONE;
-		return dialect_note(translation, "nvidia.com/gpu is 0, so %s gets no card",
-				    translation->input->object);
+		return dialect_note(translation, "%s is 0, so %s gets no card",
+				    translation->names[MEANING_CARDS], translation->input->object);
 	}
 	if (!mib && !percent)
 		percent = 100;
@@ -319,5 +319,154 @@ int dialect_build_hami(struct translation *translation)
 	request->units = units_of(mib);
 	request->memory_percent = mib ? 0 : percent;
 	request->compute_percent = cores;
+	return 0;
+}
+
+int dialect_build_gpushare(struct translation *translation)
+{
+	struct request *request = &translation->request;
+	uint64_t number = (uint64_t)translation->numbers[MEANING_GIB_TOTAL];
+
+	if (number > (translation->input->gpushare_mib ? MEMORY_MIB_MAX : MEMORY_MIB_MAX / 1024))
+		return dialect_refuse(translation, REASON_BAD_REQUEST,
+				      "%s is %" PRIu64 ", more than any card has",
+				      translation->names[MEANING_GIB_TOTAL], number);
+	if (!number) /* gpu-count alone */
+		return 0;
+	request->kind = REQUEST_SLICE;
+	request->cards = 1;
+	request->memory_mib = translation->input->gpushare_mib ? number : number * 1024;
+	request->units = units_of(request->memory_mib);
+	return 0;
+}
+
+/* An amount over all CARDS cards, for each of them. */
+static int each_card(struct translation *translation, enum meaning meaning, uint64_t maximum,
+		     uint64_t *ret)
+{
+	uint64_t number = (uint64_t)translation->numbers[meaning];
+	unsigned cards = translation->request.cards;
+
+	if (number % cards)
+		return dialect_refuse(
+			translation, REASON_BAD_REQUEST,
+			"%s is spread evenly over %u cards (must divide), and %" PRIu64
+			" leaves %" PRIu64,
+			translation->names[meaning], cards, number, number % cards);
+	if (number / cards > maximum)
+		return dialect_refuse(translation, REASON_BAD_REQUEST,
+				      "%s is %" PRIu64 " on each of %u cards, more than any has",
+				      translation->names[meaning], number / cards, cards);
+	*ret = number / cards;
+	return 0;
+}
+
+/* koordinator.sh/gpu is both parts in one; 200 without gpu.shared is two cards. */
+static int read_koordinator_cards(struct translation *translation)
+{
+	static const enum meaning parts[] = { MEANING_CORE_TOTAL, MEANING_RATIO_TOTAL };
+	int64_t *numbers = translation->numbers;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && numbers[MEANING_SHARE_TOTAL]; i++) {
+		if (numbers[parts[i]])
+			return dialect_refuse(translation, REASON_BAD_REQUEST,
+					      "%s and %s say the same thing twice; keep one",
+					      translation->names[MEANING_SHARE_TOTAL],
+					      translation->names[parts[i]]);
+		numbers[parts[i]] = numbers[MEANING_SHARE_TOTAL];
+		translation->names[parts[i]] = translation->names[MEANING_SHARE_TOTAL];
+	}
+	int64_t cards = numbers[MEANING_SLICE_CARDS];
+	int64_t share = numbers[MEANING_RATIO_TOTAL] ? numbers[MEANING_RATIO_TOTAL]
+						     : numbers[MEANING_CORE_TOTAL];
+	if (!cards)
+		cards = share > 100 && share % 100 == 0 ? share / 100 : 1;
+	if (cards > SLICE_CARDS_MAX)
+		return dialect_refuse(translation, REASON_BAD_REQUEST,
+				      "%" PRId64 " cards, and one container can ask for at most %d",
+				      cards, SLICE_CARDS_MAX);
+	translation->request.cards = (unsigned)cards;
+	return 0;
+}
+
+int dialect_build_koordinator(struct translation *translation)
+{
+	struct request *request = &translation->request;
+	uint64_t core = 0, ratio = 0, bytes = 0;
+
+	int r = read_koordinator_cards(translation);
+	if (r == 0)
+		r = each_card(translation, MEANING_CORE_TOTAL, 100, &core);
+	if (r == 0)
+		r = each_card(translation, MEANING_RATIO_TOTAL, 100, &ratio);
+	if (r == 0)
+		r = each_card(translation, MEANING_BYTES_TOTAL, MEMORY_MIB_MAX << 20, &bytes);
+	if (r < 0)
+		return r;
+	if (bytes && ratio)
+		return dialect_refuse(translation, REASON_BAD_REQUEST,
+				      "%s and %s say the same thing twice; keep one",
+				      translation->names[MEANING_BYTES_TOTAL],
+				      translation->names[MEANING_RATIO_TOTAL]);
+	request->kind = REQUEST_SLICE;
+	if (!bytes && !ratio)
+		ratio = 100;
+	if (ratio == 100 && (!core || core == 100)) {
+		request->kind = REQUEST_WHOLE;
+		return 0;
+	}
+	request->memory_mib = (bytes + (1 << 20) - 1) >> 20;
+	request->units = units_of(request->memory_mib);
+	request->memory_percent = (unsigned)ratio;
+	request->compute_percent = (unsigned)core;
+	return 0;
+}
+
+/* "0.5": hundredths of a card's memory, as KAI has them. */
+static int read_fraction(struct translation *translation, unsigned *ret_percent)
+{
+	const char *text = translation->texts[MEANING_FRACTION];
+	char *end = NULL;
+
+	if (!text)
+		return 0;
+	bool plain = text[0] && strspn(text, "0123456789.") == strlen(text);
+	double fraction = plain ? strtod(text, &end) : 0;
+	if (!plain || *end || fraction < 0.01 || fraction > 1)
+		return dialect_refuse(translation, REASON_BAD_REQUEST,
+				      "annotation %s is '%.64s', and it must be a share from 0.01 "
+				      "to 1",
+				      translation->names[MEANING_FRACTION], text);
+	*ret_percent = (unsigned)(fraction * 100 + 0.5);
+	return 0;
+}
+
+int dialect_build_kai(struct translation *translation)
+{
+	struct request *request = &translation->request;
+	unsigned mib = 0;
+
+	request->kind = REQUEST_SLICE;
+	request->cards = 1;
+	int r = read_fraction(translation, &request->memory_percent);
+	if (r == 0)
+		r = annotation_number(translation, MEANING_MIB_TEXT, MEMORY_MIB_MAX, &mib);
+	if (r == 0)
+		r = annotation_number(translation, MEANING_SLICE_CARDS, SLICE_CARDS_MAX,
+				      &request->cards);
+	if (r < 0)
+		return r;
+	if (mib && request->memory_percent)
+		return dialect_refuse(translation, REASON_BAD_REQUEST,
+				      "annotations %s and %s say the same thing twice; keep one",
+				      translation->names[MEANING_FRACTION],
+				      translation->names[MEANING_MIB_TEXT]);
+	if (request->memory_percent == 100) {
+		request->kind = REQUEST_WHOLE;
+		request->memory_percent = 0;
+		return 0;
+	}
+	request->memory_mib = mib;
+	request->units = units_of(mib);
 	return 0;
 }

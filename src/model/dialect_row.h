@@ -23,7 +23,14 @@ enum meaning {
 	MEANING_UUIDS,
 	MEANING_NOT_UUIDS,
 	MEANING_POLICY,
-	MEANING_NOTHING, /* known and without effect here: one note */
+	MEANING_FRACTION,    /* annotation: share of each card's memory, "0.5" */
+	MEANING_MIB_TEXT,    /* annotation: MiB on each card */
+	MEANING_SHARE_TOTAL, /* percent of a card, memory and compute, over all cards */
+	MEANING_CORE_TOTAL,  /* the same of compute alone */
+	MEANING_RATIO_TOTAL, /* the same of memory alone */
+	MEANING_BYTES_TOTAL, /* bytes over all cards */
+	MEANING_PLACE,       /* which container: the caller has read it */
+	MEANING_NOTHING,     /* known and without effect here: one note */
 	MEANING_MAX,
 };
 
@@ -44,6 +51,7 @@ struct dialect {
 		const char *name;
 		enum card_policy policy;
 	} policies[8];
+	bool slices;       /* its annotations never speak of another container */
 	bool policy_chain; /* several names by comma, unknown ones are passed over */
 	int (*build)(struct translation *translation);
 };
@@ -75,5 +83,8 @@ int dialect_refuse_mixture(struct translation *translation);
 int dialect_build_native(struct translation *translation);
 int dialect_build_nvidia(struct translation *translation);
 int dialect_build_hami(struct translation *translation);
+int dialect_build_gpushare(struct translation *translation);
+int dialect_build_koordinator(struct translation *translation);
+int dialect_build_kai(struct translation *translation);
 /* Models, UUIDs and policy, the same for all. */
 int dialect_read_choice(struct translation *translation);
