@@ -129,7 +129,6 @@ TEST(csv_failing_calls)
 	static const char text[] = "name,size\na,1\n";
 
 	for (unsigned n = 0;; n++) {
-		autostrbuf out = STRBUF_INIT(4096);
 		struct error error = ERROR_INIT;
 		autocsv *csv = NULL;
 		autoclose int fd = open_text(text, strlen(text));

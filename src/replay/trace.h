@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traces (nodes, Pods, times), random numbers, and who arrives in which order. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "model/model.h"
+
+/* ---- traces (trace.c) ---- */
+
+/* By what a Pod asks for; each Pod is in one. */
+enum trace_class {
+	TRACE_CPU,     /* no card */
+	TRACE_SHARE,   /* a part of one card or more: slices, MIG instances, replicas */
+	TRACE_ONE,     /* one whole card */
+	TRACE_SEVERAL, /* several whole cards */
+	TRACE_CLASS_MAX,
+	TRACE_CLASS_INVALID = -22,
+};
+const char *trace_class_to_string(enum trace_class class); /* "cpu_only", "share", ... */
+
+struct trace_shape { /* what many Pods ask for */
+	struct demand demand;
+	enum trace_class class;
+	bool constrained; /* accepts some card models or nodes only */
+	unsigned cards;
+	unsigned milli; /* 1/1000 of each of those cards, see trace_milli() */
+};
+
+struct trace_pod {
+	uint32_t shape;
+	uint32_t name;        /* where it begins in names */
+	int64_t created, end; /* INT64_MAX: never ends */
+};
+
+struct trace {
+	struct node_spec *nodes; /* owned; in order of their names once finished */
+	size_t node_count, node_capacity;
+	struct trace_shape *shapes; /* owned */
+	size_t shape_count, shape_capacity;
+	struct trace_pod *pods; /* owned */
+	size_t pod_count, pod_capacity;
+	bool timed; /* the Pods' times are known */
+	/* The rest is set by trace_finish(). */
+	size_t model_count;    /* of cards */
+	uint16_t *card_models; /* owned; of all cards of all nodes, in order */
+	uint32_t *first_cards; /* owned; where a node's cards begin there; node_count + 1 */
+	uint16_t
+		*shape_millis; /* owned; shape_count * model_count: 0 when that model will not do */
+	int64_t capacity_milli; /* 1000 a card */
+	/* Private. */
+	char *names; /* owned */
+	size_t names_length, names_capacity;
+	uint32_t *slots; /* owned; Pods by name */
+	size_t slot_count;
+	struct map *node_names, *shape_texts; /* owned */
+};
+
+void trace_init(struct trace *trace);
+void trace_release(struct trace *trace);
+#define autotrace cleanup(trace_release) struct trace
+
+/* Moves *NODE, which is empty after. -EEXIST for a name that is there. */
+int trace_add_node(struct trace *trace, struct node_spec *node, struct error *error);
+/* The shape with that TEXT, which says all that decisions look at; -ENOENT. */
+int trace_find_shape(const struct trace *trace, const char *text, uint32_t *ret);
+/* Moves *DEMAND, which is empty after. */
+int trace_add_shape(struct trace *trace, const char *text, struct demand *demand, uint32_t *ret,
+		    struct error *error);
+/* -EEXIST for a name that is there. */
+int trace_add_pod(struct trace *trace, const char *name, uint32_t shape, int64_t created,
+		  int64_t end, struct error *error);
+const char *trace_pod_name(const struct trace *trace, size_t pod);
+/* Sorts the nodes, adds up. Once, when all is added. -EINVAL without nodes. */
+int trace_finish(struct trace *trace, struct error *error);
+/*
+ * 1/1000 of CARD that each card of DEMAND's first request takes: 1000 for whole cards, the larger
+ * of memory and compute for slices, memory slices for MIG. 0: the card will not do. A shape's own
+ * figure is that of the model with the most cards.
+ */
+unsigned trace_milli(const struct demand *demand, const struct card *card);
+
+/*
+ * The CSV files of the openb traces, by the names of their columns (trace_csv.c). A node: sn,
+ * cpu_milli, memory_mib, gpu, model. A Pod: name, cpu_milli, memory_mib, num_gpu, gpu_milli; optional
+ * gpu_spec ("V100M16|V100M32"), creation_time, deletion_time (empty: never ends). A card counts
+ * as 1000 GiB, so that a unit is 1/1000 of it: these traces know no memory of cards.
+ */
+int trace_read_nodes_csv(struct trace *trace, const char *path, struct error *error);
+int trace_read_pods_csv(struct trace *trace, const char *path, struct error *error);
+
+/* ---- random numbers (random.c) ---- */
+
+/*
+ * SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014):
+ * the same numbers on every machine. STREAM tells apart what one seed is used for.
+ */
+struct random {
+	uint64_t state;
+};
+enum random_stream { RANDOM_SHUFFLE, RANDOM_TUNE, RANDOM_NODES };
+void random_start(struct random *random, uint64_t seed, enum random_stream stream);
+uint64_t random_next(struct random *random);
+/* Uniform below LIMIT, which is not 0. */
+uint32_t random_below(struct random *random, uint32_t limit);
+void random_shuffle(struct random *random, uint32_t *items, size_t count);
+
+/* ---- who arrives, in which order (protocol.c) ---- */
+
+struct protocol {
+	uint64_t seed;
+	unsigned percent; /* of the cards' capacity that arrives; 0: the list as it is */
+	bool original;    /* see docs/placement.md */
+};
+
+struct arrivals {
+	uint32_t *pods; /* owned; positions in the trace's pods */
+	size_t count, capacity;
+};
+/*
+ * The published protocol: the list is shuffled; while it asks for more than percent, one at random
+ * is removed; then random ones of the list are appended until the next would ask for more. The
+ * original counts one card of a Pod in that last test, not all.
+ */
+int arrivals_make(const struct trace *trace, const struct protocol *protocol, struct arrivals *ret,
+		  struct error *error);
+void arrivals_release(struct arrivals *arrivals);
