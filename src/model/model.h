@@ -9,6 +9,7 @@
 #include "model/demand.h"
 #include "model/dialect.h"
 #include "model/grant.h"
+#include "model/kubernetes.h"
 #include "model/mig.h"
 #include "model/node.h"
 #include "model/pod.h"

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_POD    UINT32_MAX
-#define MILLI     1000u /* of a card */
-#define SLOTS_MIN 1024u
+#define NO_POD         UINT32_MAX
+#define MILLI          1000u /* of a card */
+#define SLOTS_MIN      1024u
+#define SHAPE_TEXT_MAX (16u << 20)
 
 static const char *const trace_class_table[TRACE_CLASS_MAX] = {
 	[TRACE_CPU] = "cpu_only",
@@ -123,6 +124,22 @@ int trace_add_shape(struct trace *trace, const char *text, struct demand *demand
 		shape->cards += demand->requests[i].cards;
 	demand_init(demand);
 	*ret = (uint32_t)trace->shape_count++;
+	return 0;
+}
+
+int trace_intern(struct trace *trace, struct demand *demand, uint32_t *ret, struct error *error)
+{
+	autojson *object = NULL;
+	autostrbuf text = STRBUF_INIT(SHAPE_TEXT_MAX);
+
+	int r = demand_to_json(demand, &object, error);
+	if (r == 0)
+		r = json_to_text(object, false, &text, error);
+	if (r < 0)
+		return r;
+	if (trace_find_shape(trace, text.data, ret) < 0)
+		return trace_add_shape(trace, text.data, demand, ret, error);
+	demand_release(demand);
 	return 0;
 }
 

@@ -70,6 +70,8 @@ int trace_find_shape(const struct trace *trace, const char *text, uint32_t *ret)
 /* Moves *DEMAND, which is empty after. */
 int trace_add_shape(struct trace *trace, const char *text, struct demand *demand, uint32_t *ret,
 		    struct error *error);
+/* The shape of *DEMAND by its JSON form, a new one when there is none; *DEMAND is empty after. */
+int trace_intern(struct trace *trace, struct demand *demand, uint32_t *ret, struct error *error);
 /* -EEXIST for a name that is there. */
 int trace_add_pod(struct trace *trace, const char *name, uint32_t shape, int64_t created,
 		  int64_t end, struct error *error);
@@ -91,6 +93,17 @@ unsigned trace_milli(const struct demand *demand, const struct card *card);
  */
 int trace_read_nodes_csv(struct trace *trace, const char *path, struct error *error);
 int trace_read_pods_csv(struct trace *trace, const char *path, struct error *error);
+
+/*
+ * Nodes and Pods in few words (trace_short.c): lines, or parts between ';', such as "20 nodes of 8
+ * h100", "5 nodes of 4 RTX4090 24 GiB", "300 Pods of 12 GiB", "10 Pods of 8 cards", "5 Pods of 2
+ * 1g.10gb". Or YAML with the lists nodes (count, name, gpus, model, gpu-memory, cpu, memory, pods)
+ * and pods (count, name, gpus, gpu-memory of each card, gpu-compute, mig, model, cpu, memory,
+ * created, end). TEXT ends with NUL; errors call it SOURCE.
+ */
+int trace_parse_short(struct trace *trace, const char *text, size_t length, const char *source,
+		      struct error *error);
+int trace_read_short(struct trace *trace, const char *path, struct error *error);
 
 /* ---- random numbers (random.c) ---- */
 
