@@ -10,6 +10,14 @@ void demand_init(struct demand *demand)
 	*demand = (struct demand){ .needs = { .pods = 1 }, .end = INT64_MAX };
 }
 
+void demand_borrow_request(const struct request *request, const char *object, struct demand *ret)
+{
+	demand_init(ret);
+	ret->object = (char *)(uintptr_t)object;
+	ret->requests = (struct request *)(uintptr_t)request;
+	ret->request_count = 1;
+}
+
 static void labels_release(struct label *labels, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -69,6 +69,9 @@ struct demand {
 /* Nothing asked for, one Pod. */
 void demand_init(struct demand *demand);
 void demand_release(struct demand *demand);
+/* A Pod of one container, which needs no CPU or memory. It borrows REQUEST and OBJECT, lives no
+ * longer than they do, and must not be released. */
+void demand_borrow_request(const struct request *request, const char *object, struct demand *ret);
 
 /* Do labels and taints let it in? Resources and cards are not looked at. */
 bool demand_selects(const struct demand *demand, const struct node_spec *node);

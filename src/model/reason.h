@@ -77,6 +77,27 @@ enum reason_link {
 	M(REASON_FOREIGN_USE, "foreign_use", SHARING, 0, "card used by a process without a grant", \
 	  "{object} wants {wanted} card{s}, {node} has {have} usable of {total}: {card} is used "  \
 	  "without a grant, {detail}. Stop that process or wait for it to end.")                   \
+	M(REASON_TAINT, "taint", SCHEDULER, 0, "no node lets the Pod in: taints",                  \
+	  "{object} may not run on {node}: it has the taint {detail}. Add a "                      \
+	  "toleration of it to the Pod, or remove the taint.")                                     \
+	M(REASON_AFFINITY, "affinity", SCHEDULER, 1, "no node has the wanted labels",              \
+	  "{object} wants a node with {detail}, and none of the {total} nodes is one. "            \
+	  "Correct the nodeSelector or the node affinity, or label a node.")                       \
+	M(REASON_NODE_CPU, "node_cpu", SCHEDULER, 1, "more CPU than any node has",                 \
+	  "{object} wants {wanted} m of CPU, and {node} has the most to give, {total} "            \
+	  "m. Ask for at most {total} m.")                                                         \
+	M(REASON_NODE_MEMORY, "node_memory", SCHEDULER, 1, "more memory than any node has",        \
+	  "{object} wants {wanted} MiB of memory, and {node} has the most to give, "               \
+	  "{total} MiB. Ask for at most {total} MiB.")                                             \
+	M(REASON_CPU_BUSY, "cpu_busy", SCHEDULER, 0, "not enough free CPU",                        \
+	  "{object} wants {wanted} m of CPU, {node} has {have} m free of {total} m. "              \
+	  "Wait for a Pod to end, or ask for no more than is free.")                               \
+	M(REASON_HOST_MEMORY_BUSY, "host_memory_busy", SCHEDULER, 0, "not enough free memory",     \
+	  "{object} wants {wanted} MiB of memory, {node} has {have} MiB free of "                  \
+	  "{total} MiB. Wait for a Pod to end, or ask for no more than is free.")                  \
+	M(REASON_PODS_BUSY, "pods_busy", SCHEDULER, 0, "too many Pods",                            \
+	  "{object} wants room for {wanted} Pod{s}, {node} has room for {have} more "              \
+	  "of {total}. Wait for a Pod to end, or raise the limit of Pods of {node}.")              \
 	M(REASON_GANG_BUSY, "gang_busy", SCHEDULER, 0, "not enough room for the whole gang",       \
 	  "{object} is one of a gang of {total} Pods, of which {have} found a place{detail}. "     \
 	  "Wait for holders to end, or ask for a smaller gang.")                                   \

@@ -337,3 +337,17 @@ TEST(effects_by_name)
 	}
 	assert_int_equal(taint_effect_from_string("No"), TAINT_EFFECT_INVALID);
 }
+
+TEST(a_borrowed_request_is_a_pod_of_one_container)
+{
+	const struct request request = { .kind = REQUEST_WHOLE, .cards = 2 };
+	struct demand demand;
+
+	demand_borrow_request(&request, "container main", &demand);
+	assert_ptr_equal(demand.requests, &request);
+	assert_int_equal(demand.request_count, 1);
+	assert_string_equal(demand.object, "container main");
+	assert_int_equal(demand.needs.pods, 1);
+	assert_int_equal(demand.needs.cpu_milli, 0);
+	assert_int_equal(demand.end, INT64_MAX);
+}
