@@ -4,7 +4,7 @@
  * step decides and holds, or releases a grant; the fill wanders between 50 and 95 %. One JSON object
  * a line:
  *   decisions_per_second  decisions over the time of all steps, holding and releasing included
- *   p50_us, p99_us        of pool_decide() alone; refusal_p99_us of those that were refused
+ *   p50_us, p99_us        of bare_decide() alone; refusal_p99_us of those that were refused
  *   obstacle_us           one refusal for which every node must be looked at
  *   ratio_to_100          cost of one decision against that of the first line
  *   checksum              over every answer: the same on each run and machine
@@ -20,6 +20,7 @@
 #include "base/base.h"
 #include "model/model.h"
 #include "place/place.h"
+#include "bare.h"
 #include "place_world.h"
 
 #define CARDS         8u
@@ -119,7 +120,7 @@ static void fill_pool(struct bench *bench, unsigned nodes)
 			world_add_process(&inventory.cards[i % CARDS], false, 900);
 		bench->total_units += (uint64_t)CARDS * node_kinds[kind].gib;
 		snprintf(name, sizeof(name), "node-%u", i);
-		if (pool_add_node(bench->pool, name, &inventory, NULL) < 0)
+		if (bare_add_node(bench->pool, name, &inventory, NULL) < 0)
 			die("cannot add a node");
 		inventory_release(&inventory);
 	}
@@ -161,7 +162,7 @@ static void hold(struct bench *bench, const struct request *request,
 	uint64_t id;
 	unsigned units = 0;
 
-	if (pool_hold(bench->pool, request, placement, &id) < 0)
+	if (bare_hold(bench->pool, request, placement, &id) < 0)
 		die("a decision could not be held");
 	add_to_checksum(bench, placement->node);
 	for (unsigned i = 0; i < placement->count; i++) {
@@ -186,7 +187,7 @@ static void decide(struct bench *bench)
 
 	make_request(bench, &request);
 	start = now_ns(CLOCK_MONOTONIC);
-	r = pool_decide(bench->pool, &request, "container main of Pod default/train", &placement,
+	r = bare_decide(bench->pool, &request, "container main of Pod default/train", &placement,
 			&reason);
 	took = now_ns(CLOCK_MONOTONIC) - start;
 	bench->times[bench->decisions++] = (uint32_t)took;
@@ -252,7 +253,7 @@ static double time_obstacle(const struct bench *bench)
 	uint64_t start = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	for (unsigned i = 0; i < 20; i++)
-		if (pool_decide(bench->pool, &request, "x", &placement, &reason) == 0)
+		if (bare_decide(bench->pool, &request, "x", &placement, &reason) == 0)
 			die("MIG was placed");
 	return (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - start) / 20 / 1000.0;
 }

@@ -23,13 +23,17 @@ static int session_read_holders(struct local_session *session, struct error *err
 
 static int session_fill_pool(struct local_session *session, struct error *error)
 {
-	char node[256];
+	struct node_spec node;
+	char name[256];
 
 	session->pool = pool_new();
 	if (!session->pool)
 		return error_no_memory(error);
-	local_node_name(node, sizeof(node));
-	int r = pool_add_node(session->pool, node, &session->inventory, error);
+	local_node_name(name, sizeof(name));
+	node_spec_init(&node); /* borrows both; the pool copies */
+	node.name = name;
+	node.inventory = session->inventory;
+	int r = pool_add_node(session->pool, &node, error);
 	if (r < 0)
 		return r;
 	return local_holders_hold(&session->holders, session->pool, error);
@@ -204,15 +208,19 @@ static int job_place(struct local_session *session, struct local_job *job,
 {
 	const struct request *request = &job->container->request;
 	char object[REASON_TEXT_MAX];
+	struct decision decision;
+	struct demand demand;
 
 	if (request->kind != REQUEST_NONE) {
 		container_object(job->pod, job->container, object, sizeof(object));
 		if (session->driver.code != REASON_NONE)
 			return refuse_driver(session, request, object, ret_reason, error);
-		int r = pool_decide(session->pool, request, object, &job->placement, ret_reason);
+		demand_borrow_request(request, object, &demand);
+		int r = pool_decide(session->pool, &demand, &decision, ret_reason);
 		if (r < 0)
 			return error_set(error, -r, "%s is refused", object);
-		r = pool_hold(session->pool, request, &job->placement, &job->hold);
+		job->placement = decision.placements[0];
+		r = pool_hold(session->pool, &demand, &decision, &job->hold);
 		if (r < 0)
 			return error_set_errno(error, -r, "cannot hold the cards of %s", object);
 		job->placed = true;

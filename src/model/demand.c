@@ -133,7 +133,7 @@ static bool term_matches(const struct match_term *term, const struct node_spec *
 	return term->count > 0;
 }
 
-static bool labels_let_in(const struct demand *demand, const struct node_spec *node)
+bool demand_selects_labels(const struct demand *demand, const struct node_spec *node)
 {
 	for (size_t i = 0; i < demand->selector_count; i++) {
 		const char *value = node_spec_label(node, demand->selector[i].key);
@@ -184,5 +184,5 @@ const struct taint *demand_untolerated(const struct demand *demand, const struct
 
 bool demand_selects(const struct demand *demand, const struct node_spec *node)
 {
-	return labels_let_in(demand, node) && !demand_untolerated(demand, node);
+	return demand_selects_labels(demand, node) && !demand_untolerated(demand, node);
 }

@@ -75,6 +75,8 @@ void demand_borrow_request(const struct request *request, const char *object, st
 
 /* Do labels and taints let it in? Resources and cards are not looked at. */
 bool demand_selects(const struct demand *demand, const struct node_spec *node);
+/* Labels and name alone. */
+bool demand_selects_labels(const struct demand *demand, const struct node_spec *node);
 /* NULL, or the first taint of NODE that it does not tolerate (NoSchedule, NoExecute; a cordoned
  * node has node.kubernetes.io/unschedulable:NoSchedule). */
 const struct taint *demand_untolerated(const struct demand *demand, const struct node_spec *node);

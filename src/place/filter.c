@@ -19,6 +19,11 @@ struct look {
 	uint64_t cards; /* that passed so far */
 };
 
+static bool is_slice(const struct query *query)
+{
+	return query->request->kind == REQUEST_SLICE;
+}
+
 static uint64_t filter_healthy(const struct look *look)
 {
 	return look->cards & look->node->healthy;
@@ -80,21 +85,21 @@ static unsigned want_compute(const struct request *request, const struct slot *s
 
 static uint64_t filter_size(const struct look *look)
 {
-	if (look->query->request->kind != REQUEST_SLICE)
+	if (!is_slice(look->query))
 		return look->cards;
 	return filter_measure(look, have_units, want_units);
 }
 
 static uint64_t filter_free(const struct look *look)
 {
-	if (look->query->request->kind != REQUEST_SLICE)
+	if (!is_slice(look->query))
 		return look->cards & look->node->idle;
 	return filter_measure(look, slot_free_units, want_units);
 }
 
 static uint64_t filter_compute(const struct look *look)
 {
-	if (look->query->request->kind != REQUEST_SLICE)
+	if (!is_slice(look->query))
 		return look->cards;
 	return filter_measure(look, slot_free_compute, want_compute);
 }
@@ -104,12 +109,69 @@ static uint64_t filter_none(const struct look *look)
 	return look->cards;
 }
 
+/* What concerns the node lets all of its cards pass, or none. */
+static uint64_t node_passes(const struct look *look, bool passes)
+{
+	return passes ? look->cards : 0;
+}
+
+static uint64_t filter_node_cpu(const struct look *look)
+{
+	return node_passes(look,
+			   look->query->demand->needs.cpu_milli <= look->node->total.cpu_milli);
+}
+
+static uint64_t filter_node_memory(const struct look *look)
+{
+	return node_passes(look,
+			   look->query->demand->needs.memory_mib <= look->node->total.memory_mib);
+}
+
+static uint64_t filter_taint(const struct look *look)
+{
+	return node_passes(
+		look, (look->node->labels.taint_count == 0 && !look->node->labels.unschedulable) ||
+			      !demand_untolerated(look->query->demand, &look->node->labels));
+}
+
+static uint64_t filter_cpu(const struct look *look)
+{
+	return node_passes(look, look->query->demand->needs.cpu_milli <=
+					 resource_left(look->node->total.cpu_milli,
+						       look->node->used.cpu_milli));
+}
+
+static uint64_t filter_memory(const struct look *look)
+{
+	return node_passes(look, look->query->demand->needs.memory_mib <=
+					 resource_left(look->node->total.memory_mib,
+						       look->node->used.memory_mib));
+}
+
+static uint64_t filter_pods(const struct look *look)
+{
+	return node_passes(look,
+			   look->query->demand->needs.pods <=
+				   resource_left(look->node->total.pods, look->node->used.pods));
+}
+
 static uint64_t (*const filters[DEPTH_FITS])(const struct look *) = {
-	[DEPTH_IDENTITY] = filter_none, /* these three are judged before the loop */
-	[DEPTH_OFFERED] = filter_none,  [DEPTH_MATCHING] = filter_none,
-	[DEPTH_SIZE] = filter_size,     [DEPTH_HEALTH] = filter_healthy,
-	[DEPTH_MODE] = filter_mode,     [DEPTH_FOREIGN] = filter_foreign,
-	[DEPTH_FREE] = filter_free,     [DEPTH_COMPUTE] = filter_compute,
+	[DEPTH_IDENTITY] = filter_none, /* these are judged before the loop */
+	[DEPTH_AFFINITY] = filter_none,
+	[DEPTH_OFFERED] = filter_none,
+	[DEPTH_MATCHING] = filter_none,
+	[DEPTH_NODE_CPU] = filter_node_cpu,
+	[DEPTH_NODE_MEMORY] = filter_node_memory,
+	[DEPTH_TAINT] = filter_taint,
+	[DEPTH_CPU] = filter_cpu,
+	[DEPTH_MEMORY] = filter_memory,
+	[DEPTH_PODS] = filter_pods,
+	[DEPTH_SIZE] = filter_size,
+	[DEPTH_HEALTH] = filter_healthy,
+	[DEPTH_MODE] = filter_mode,
+	[DEPTH_FOREIGN] = filter_foreign,
+	[DEPTH_FREE] = filter_free,
+	[DEPTH_COMPUTE] = filter_compute,
 };
 
 /* The card of CARDS, wanted-th best by what it lacks, and its numbers. */
@@ -155,6 +217,51 @@ static unsigned named_card(const struct look *look, uint64_t passed)
 	return first;
 }
 
+/* The depths that concern the node as a whole: what it is about, wanted and to be had. */
+static void stop_at_node(const struct look *look, enum depth depth, struct standing *standing)
+{
+	const struct resources *needs = &look->query->demand->needs;
+	const struct resources *total = &look->node->total, *used = &look->node->used;
+	const struct {
+		int64_t wanted, total, used;
+	} numbers[DEPTH_FITS] = {
+		[DEPTH_NODE_CPU] = { needs->cpu_milli, total->cpu_milli, 0 },
+		[DEPTH_NODE_MEMORY] = { needs->memory_mib, total->memory_mib, 0 },
+		[DEPTH_CPU] = { needs->cpu_milli, total->cpu_milli, used->cpu_milli },
+		[DEPTH_MEMORY] = { needs->memory_mib, total->memory_mib, used->memory_mib },
+		[DEPTH_PODS] = { needs->pods, total->pods, used->pods },
+	};
+
+	standing->depth = depth;
+	standing->card = NODE_CARDS_MAX;
+	standing->wanted = numbers[depth].wanted;
+	standing->total = numbers[depth].total;
+	standing->have = resource_left(numbers[depth].total, numbers[depth].used);
+	standing->rank = standing->have;
+}
+
+static bool concerns_node(enum depth depth)
+{
+	const uint32_t depths = 1u << DEPTH_NODE_CPU | 1u << DEPTH_NODE_MEMORY | 1u << DEPTH_TAINT |
+				1u << DEPTH_CPU | 1u << DEPTH_MEMORY | 1u << DEPTH_PODS;
+
+	return depths >> depth & 1;
+}
+
+/* A Pod without cards stands before the filters of the node alone. */
+static void filter_without_cards(const struct look *look, struct standing *ret)
+{
+	const struct look any = { look->pool, look->query, look->node, 1 };
+
+	for (enum depth depth = DEPTH_NODE_CPU; depth < DEPTH_FITS; depth++) {
+		if (concerns_node(depth) && !filters[depth](&any)) {
+			stop_at_node(&any, depth, ret);
+			return;
+		}
+	}
+	ret->depth = DEPTH_FITS;
+}
+
 static void stop_at(const struct look *look, enum depth depth, uint64_t passed,
 		    struct standing *standing)
 {
@@ -178,30 +285,57 @@ static void stop_at(const struct look *look, enum depth depth, uint64_t passed,
 	}
 }
 
-void filter_node(const struct pool *pool, const struct query *query, unsigned node,
-		 struct standing *ret)
+/* The judgements before the loop; true when they end it. */
+static bool filter_identity(const struct look *look, struct standing *ret)
 {
-	struct look look = { pool, query, &pool->nodes[node], query_matches(pool, query, node) };
-	unsigned wanted = query->request->cards, count = count_cards(look.cards);
+	const struct query *query = look->query;
+	unsigned wanted = query->request ? query->request->cards : 0,
+		 count = count_cards(look->cards);
 
-	*ret = (struct standing){ .node = node, .wanted = wanted, .total = count };
-	if (count == 0)
-		return;
-	if (!kind_modes[query->request->kind]) {
+	ret->wanted = wanted;
+	ret->total = count;
+	if (query->request && count == 0)
+		return true;
+	if (!demand_selects_labels(query->demand, &look->node->labels)) {
+		ret->depth = DEPTH_AFFINITY;
+		ret->total = (int64_t)look->pool->node_count;
+		return true;
+	}
+	if (query->request && !kind_modes[query->request->kind]) {
 		ret->depth = DEPTH_OFFERED;
-		ret->total = look.node->count;
-		return;
+		ret->total = look->node->count;
+		return true;
 	}
 	if (count < wanted) {
 		ret->depth = DEPTH_MATCHING;
 		ret->rank = ret->have = count;
+		return true;
+	}
+	return false;
+}
+
+void filter_node(const struct pool *pool, const struct query *query, unsigned node,
+		 struct standing *ret)
+{
+	struct look look = { pool, query, &pool->nodes[node], 0 };
+
+	if (query->request)
+		look.cards = query_matches(pool, query, node);
+	*ret = (struct standing){ .node = node };
+	if (filter_identity(&look, ret))
+		return;
+	if (!query->request) {
+		filter_without_cards(&look, ret);
 		return;
 	}
 	for (enum depth depth = DEPTH_SIZE; depth < DEPTH_FITS; depth++) {
 		uint64_t passed = filters[depth](&look);
 
-		if (count_cards(passed) < wanted) {
-			stop_at(&look, depth, passed, ret);
+		if (count_cards(passed) < query->request->cards) {
+			if (concerns_node(depth))
+				stop_at_node(&look, depth, ret);
+			else
+				stop_at(&look, depth, passed, ret);
 			return;
 		}
 		look.cards = passed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Grants: what is held is held, whatever became of the card's health or mode since. */
-#include "internal.h"
+#include "score.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +23,16 @@ static bool card_takes(const struct pool *pool, const struct held *held, unsigne
 	       slot->compute + card->compute <= COMPUTE_WHOLE;
 }
 
+static uint16_t left_milli(const struct slot *slot)
+{
+	unsigned memory = slot->units ? slot_free_units(slot) * 1000u / slot->units : 1000u;
+	unsigned compute = slot_free_compute(slot) * (1000u / COMPUTE_WHOLE);
+
+	if (slot->held_whole)
+		return 0;
+	return (uint16_t)(memory < compute ? memory : compute);
+}
+
 static void change_card(struct pool *pool, const struct held *held, unsigned at, bool add)
 {
 	struct node *node = &pool->nodes[held->node];
@@ -41,21 +51,35 @@ static void change_card(struct pool *pool, const struct held *held, unsigned at,
 		slot->compute = (uint8_t)(slot->compute - card->compute);
 		slot->slices--;
 	}
+	slot->left_milli = left_milli(slot);
 	if (slot->held_whole || slot->slices)
 		node->idle &= ~bit;
 	else
 		node->idle |= bit;
 }
 
+static void change_needs(struct node *node, const struct held *held, bool add)
+{
+	const int64_t sign = add ? 1 : -1;
+
+	node->used.cpu_milli += sign * held->needs.cpu_milli;
+	node->used.memory_mib += sign * held->needs.memory_mib;
+	node->used.pods += sign * held->needs.pods;
+	if (held->tag == 0)
+		return;
+	node->tag_counts[held->tag - 1] += add ? 1u : UINT32_MAX;
+	if (node->tag_counts[held->tag - 1])
+		node->tags |= 1ull << (held->tag - 1);
+	else
+		node->tags &= ~(1ull << (held->tag - 1));
+}
+
 static void change(struct pool *pool, const struct held *held, bool add)
 {
-	uint64_t cards = 0, idle = pool->nodes[held->node].idle;
-
-	for (unsigned i = 0; i < held->count; i++) {
+	for (unsigned i = 0; i < held->count; i++)
 		change_card(pool, held, i, add);
-		cards |= card_bit(held->cards[i].card);
-	}
-	views_update(pool, held->node, cards, idle ^ pool->nodes[held->node].idle);
+	change_needs(&pool->nodes[held->node], held, add);
+	pool_log_change(pool, held->node);
 }
 
 static int new_entry(struct pool *pool, uint32_t *ret)
@@ -112,8 +136,8 @@ static bool placement_fits_request(const struct pool *pool, const struct request
 {
 	if (request->kind != REQUEST_WHOLE && request->kind != REQUEST_SLICE)
 		return false;
-	if (placement->node >= pool->node_count || placement->count != request->cards ||
-	    placement->count == 0 || placement->count > ARRAY_SIZE(placement->cards) ||
+	if (placement->count != request->cards || placement->count == 0 ||
+	    placement->count > ARRAY_SIZE(placement->cards) ||
 	    placement->compute_percent > COMPUTE_WHOLE)
 		return false;
 	for (unsigned i = 0; i < placement->count; i++)
@@ -123,28 +147,104 @@ static bool placement_fits_request(const struct pool *pool, const struct request
 	return true;
 }
 
-int pool_hold(struct pool *pool, const struct request *request, const struct placement *placement,
-	      uint64_t *ret_id)
+static bool decision_fits_demand(const struct pool *pool, const struct demand *demand,
+				 const struct decision *decision)
 {
-	struct held *held;
-	unsigned full;
-	int r;
+	const struct resources *needs = &demand->needs;
 
-	if (!placement_fits_request(pool, request, placement))
-		return -EINVAL;
-	held = held_new(request->kind, placement->node, placement->count);
-	if (!held)
-		return -ENOMEM;
-	for (unsigned i = 0; i < placement->count; i++)
+	if (decision->node >= pool->node_count || decision->count != demand->request_count ||
+	    decision->count > 1 || needs->cpu_milli < 0 || needs->memory_mib < 0 || needs->pods < 0)
+		return false;
+	return decision->count == 0 ||
+	       (decision->placements[0].node == decision->node &&
+		placement_fits_request(pool, &demand->requests[0], &decision->placements[0]));
+}
+
+static bool node_has_room(const struct node *node, const struct resources *needs)
+{
+	return needs->cpu_milli <= resource_left(node->total.cpu_milli, node->used.cpu_milli) &&
+	       needs->memory_mib <= resource_left(node->total.memory_mib, node->used.memory_mib) &&
+	       needs->pods <= resource_left(node->total.pods, node->used.pods);
+}
+
+static void fill_from_decision(const struct demand *demand, const struct decision *decision,
+			       struct held *held)
+{
+	const struct placement *placement = &decision->placements[0];
+	struct piece piece = { .cards = held->count, .whole = held->kind == REQUEST_WHOLE };
+	uint64_t tag = tag_of(&piece);
+
+	held->needs = demand->needs;
+	held->tag = tag ? (uint8_t)(1 + __builtin_ctzll(tag)) : 0;
+	for (unsigned i = 0; i < held->count; i++)
 		held->cards[i] = (struct held_card){
 			.card = (uint16_t)placement->cards[i],
 			.units = (uint16_t)placement->units[i],
 			.compute = (uint8_t)placement->compute_percent,
 		};
+}
+
+int pool_assume(struct pool *pool, const struct demand *demand, const struct decision *decision,
+		uint64_t *ret_id)
+{
+	struct held *held;
+	unsigned full;
+	int r;
+
+	if (!decision_fits_demand(pool, demand, decision))
+		return -EINVAL;
+	if (!node_has_room(&pool->nodes[decision->node], &demand->needs))
+		return -EBUSY;
+	held = held_new(decision->count ? demand->requests[0].kind : REQUEST_NONE, decision->node,
+			decision->count ? decision->placements[0].count : 0);
+	if (!held)
+		return -ENOMEM;
+	fill_from_decision(demand, decision, held);
+	held->assumed = true;
 	r = enter(pool, held, &full, ret_id);
 	if (r < 0)
 		free(held);
 	return r;
+}
+
+/* NULL when ID is no grant. */
+static struct grant_entry *find_entry(struct pool *pool, uint64_t id)
+{
+	uint32_t number = (uint32_t)id;
+
+	if (number >= pool->grant_count || !pool->grants[number].held ||
+	    pool->grants[number].generation != id >> 32)
+		return NULL;
+	return &pool->grants[number];
+}
+
+int pool_confirm(struct pool *pool, uint64_t id)
+{
+	struct grant_entry *entry = find_entry(pool, id);
+
+	if (!entry)
+		return -ENOENT;
+	if (!entry->held->assumed)
+		return -EALREADY;
+	entry->held->assumed = false;
+	return 0;
+}
+
+int pool_forget(struct pool *pool, uint64_t id)
+{
+	struct grant_entry *entry = find_entry(pool, id);
+
+	if (!entry)
+		return -ENOENT;
+	return entry->held->assumed ? pool_release(pool, id) : -EPERM;
+}
+
+int pool_hold(struct pool *pool, const struct demand *demand, const struct decision *decision,
+	      uint64_t *ret_id)
+{
+	int r = pool_assume(pool, demand, decision, ret_id);
+
+	return r < 0 ? r : pool_confirm(pool, *ret_id);
 }
 
 static int find_card(const struct pool *pool, const struct node *node,
@@ -231,19 +331,15 @@ int pool_hold_grant(struct pool *pool, unsigned node, const struct grant *grant,
 
 int pool_release(struct pool *pool, uint64_t id)
 {
-	uint32_t number = (uint32_t)id;
-	struct grant_entry *entry;
+	struct grant_entry *entry = find_entry(pool, id);
 
-	if (number >= pool->grant_count)
-		return -ENOENT;
-	entry = &pool->grants[number];
-	if (!entry->held || entry->generation != id >> 32)
+	if (!entry)
 		return -ENOENT;
 	change(pool, entry->held, false);
 	free(entry->held);
 	entry->held = NULL;
 	entry->next_free = pool->first_free;
-	pool->first_free = number;
+	pool->first_free = (uint32_t)id;
 	return 0;
 }
 

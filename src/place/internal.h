@@ -6,11 +6,10 @@
 #pragma once
 
 #include "place.h"
-#include "order.h"
+#include "tournament.h"
 
 #define NODE_CARDS_MAX   64u
 #define POOL_MODELS_MAX  256u
-#define POOL_VIEWS_MAX   16u
 #define POOL_CARDS_MAX   (1u << 25)
 #define CARD_UNITS_MAX   65535u
 #define REQUEST_UUID_MAX 64u
@@ -30,7 +29,8 @@ struct slot {
 	uint16_t slices;  /* slices held */
 	uint8_t compute;  /* sum of the hard caps, per cent */
 	bool held_whole;
-	bool size_unknown; /* lost before it told */
+	bool size_unknown;   /* lost before it told */
+	uint16_t left_milli; /* 1/1000 of the card: the smaller of memory and compute */
 };
 
 struct node {
@@ -43,8 +43,14 @@ struct node {
 	uint32_t first_group;           /* and of the first group */
 	unsigned count, group_count;
 
-	char *name;    /* owned */
-	char *problem; /* owned; why the driver gives no cards, or NULL */
+	struct resources total, used; /* allocatable, and the sum of needs */
+	uint64_t changed;             /* number of the last change in the pool's log */
+	uint64_t tags;                /* kinds of Pods that are there, see tag_of() */
+	uint32_t tag_counts[64];
+
+	struct node_spec labels; /* owned; labels, taints and cordon only */
+	char *name;              /* owned */
+	char *problem;           /* owned; why the driver gives no cards, or NULL */
 	bool versions_differ;
 	struct card *cards; /* owned, with their links and processes */
 	uint64_t healthy, foreign;
@@ -62,6 +68,9 @@ struct held {
 	enum request_kind kind;
 	uint32_t node;
 	unsigned count;
+	struct resources needs;
+	uint8_t tag; /* 1 + bit of tag_of(), 0: none */
+	bool assumed;
 	struct held_card cards[];
 };
 
@@ -71,34 +80,13 @@ struct grant_entry {
 	uint32_t next_free;
 };
 
-/*
- * The cards of one set of models, sorted for the policies. Keys, high bits first:
- *   whole:  usable cards of the node | free ones | node
- *   slices: lane | free units | free compute | card      (a lane: precious or not, card size)
- *   groups: free cards of the group | group
- *   several[k]: free units of the k-th best card of the node | node
- */
-struct view {
-	struct model_set models;
-	uint64_t used;   /* the turn when it was last used */
-	uint16_t *sizes; /* owned; different card sizes in units, rising */
-	unsigned size_count;
-	uint64_t *cards; /* owned; by node, its cards of these models */
-	struct order whole, slices, groups;
-	struct order *several[NODE_CARDS_MAX + 1]; /* owned; made when first asked for */
-};
-
-struct views {
-	struct view *items[POOL_VIEWS_MAX]; /* owned */
-	uint64_t turn;
-};
-
 struct pool {
 	struct node *nodes; /* owned */
 	size_t node_count, node_capacity;
 	struct slot *slots; /* owned; all cards in order of the nodes */
 	size_t slot_count, slot_capacity;
-	char **models; /* owned, names owned */
+	char **models;                         /* owned, names owned */
+	uint16_t model_units[POOL_MODELS_MAX]; /* GiB of a card of the model */
 	size_t model_count, model_capacity;
 	uint32_t *group_nodes; /* owned; the node of each NVLink group */
 	size_t group_count, group_capacity;
@@ -106,7 +94,14 @@ struct pool {
 	struct grant_entry *grants; /* owned */
 	size_t grant_count, grant_capacity;
 	uint32_t first_free;
-	struct views *views; /* owned. A cache: no answer depends on what it holds */
+
+	struct policy_options options;
+	struct score_tables *tables; /* owned; what the expected workload says; may be NULL */
+	/* A cache: no answer depends on what it holds. */
+	struct shapes *shapes; /* owned */
+	uint32_t *changes;     /* owned; ring of nodes that changed, CHANGES_MAX long */
+	uint64_t change_count; /* since the start */
+	uint64_t random;       /* state of the generator that draws among ties */
 };
 
 static inline bool model_set_has(const struct model_set *set, unsigned model)
@@ -154,9 +149,18 @@ static inline unsigned slot_free_compute(const struct slot *slot)
 								 : COMPUTE_WHOLE - slot->compute;
 }
 
+/* Of what may be unlimited, and may be held beyond the total. */
+static inline int64_t resource_left(int64_t total, int64_t used)
+{
+	if (total == RESOURCE_UNLIMITED)
+		return RESOURCE_UNLIMITED;
+	return total > used ? total - used : 0;
+}
+
 /* A request, looked up once. */
 struct query {
-	const struct request *request;
+	const struct demand *demand;
+	const struct request *request; /* NULL: no cards */
 	const char *object;
 	struct model_set models;
 	uint32_t named[REQUEST_UUID_MAX], excluded[REQUEST_UUID_MAX]; /* cards, rising */
@@ -167,14 +171,21 @@ struct query {
 /* How far down the filters some node comes; later is deeper. */
 enum depth {
 	DEPTH_IDENTITY, /* no card of the model or UUID */
+	DEPTH_AFFINITY, /* labels that are not wanted */
 	DEPTH_OFFERED,  /* kinds that nothing places yet */
 	DEPTH_MATCHING, /* fewer such cards than asked for */
 	DEPTH_SIZE,     /* too small even when empty */
+	DEPTH_NODE_CPU, /* of the whole node */
+	DEPTH_NODE_MEMORY,
+	DEPTH_TAINT,
 	DEPTH_HEALTH,
 	DEPTH_MODE,
 	DEPTH_FOREIGN,
 	DEPTH_FREE, /* free cards, or free memory */
 	DEPTH_COMPUTE,
+	DEPTH_CPU,
+	DEPTH_MEMORY,
+	DEPTH_PODS,
 	DEPTH_FITS,
 };
 
@@ -188,10 +199,9 @@ struct standing {
 };
 
 /* query.c */
-void query_init(const struct pool *pool, const struct request *request, const char *object,
-		struct query *ret);
+void query_init(const struct pool *pool, const struct demand *demand, struct query *ret);
 /* NULL, or what is wrong with the request itself, written to TEXT. */
-const char *query_check(const struct request *request, char *text, size_t size);
+const char *query_check(const struct demand *demand, char *text, size_t size);
 bool query_any_model(const struct query *query); /* some model of the pool is right */
 bool query_excludes(const struct query *query, uint32_t card);
 uint64_t query_matches(const struct pool *pool, const struct query *query, unsigned node);
@@ -213,57 +223,15 @@ uint64_t topology_choose(const struct node *node, uint64_t cards, unsigned wante
 /* The smallest NVLink group with WANTED of CARDS, cut to those, or CARDS. */
 uint64_t topology_group(const struct node *node, uint64_t cards, unsigned wanted);
 
-/* view.c */
-/* NULL when out of memory: the caller then looks at every node. */
-struct view *view_get(const struct pool *pool, const struct model_set *models);
-struct order *view_several(const struct pool *pool, struct view *view, unsigned cards);
-void views_drop(struct pool *pool);
-/* To be called after the holders of CARDS of NODE changed, and TURNED of them became idle or were
- * idle before. */
-void views_update(struct pool *pool, unsigned node, uint64_t cards, uint64_t turned);
+/* decide.c */
+/* WANTED of the FITS cards of NODE as a placement. */
+void fill_placement(const struct pool *pool, const struct request *request, unsigned node,
+		    uint64_t cards, struct placement *ret);
 
-#define KEY_ID_BITS      25
-#define KEY_COMPUTE_BITS 7
-#define KEY_UNITS_BITS   16
+/* shape.c */
+#define CHANGES_MAX (1u << 14)
 
-static inline uint64_t key_slice(unsigned lane, unsigned units, unsigned compute, uint32_t card)
-{
-	return ((((uint64_t)lane << KEY_UNITS_BITS | units) << KEY_COMPUTE_BITS | compute)
-		<< KEY_ID_BITS) |
-	       card;
-}
-
-static inline uint64_t key_count(unsigned high, unsigned low, uint32_t item)
-{
-	return (((uint64_t)high << KEY_UNITS_BITS | low) << KEY_ID_BITS) | item;
-}
-
-static inline unsigned key_high(uint64_t key) /* of key_count() */
-{
-	return (unsigned)(key >> (KEY_UNITS_BITS + KEY_ID_BITS));
-}
-
-static inline unsigned key_low(uint64_t key)
-{
-	return (unsigned)(key >> KEY_ID_BITS) & ((1u << KEY_UNITS_BITS) - 1);
-}
-
-static inline unsigned key_lane(uint64_t key) /* of key_slice() */
-{
-	return (unsigned)(key >> (KEY_UNITS_BITS + KEY_COMPUTE_BITS + KEY_ID_BITS));
-}
-
-static inline unsigned key_units(uint64_t key)
-{
-	return (unsigned)(key >> (KEY_COMPUTE_BITS + KEY_ID_BITS)) & ((1u << KEY_UNITS_BITS) - 1);
-}
-
-static inline unsigned key_compute(uint64_t key)
-{
-	return (unsigned)(key >> KEY_ID_BITS) & ((1u << KEY_COMPUTE_BITS) - 1);
-}
-
-/* search.c: 0 or -ENOENT. */
-int search_fit(const struct pool *pool, const struct query *query, struct placement *ret);
-/* obstacle.c */
-void search_obstacle(const struct pool *pool, const struct query *query, struct standing *ret);
+void shapes_drop(struct pool *pool);
+void pool_drop_tables(struct pool *pool); /* decide.c */
+/* To be called after what is held on NODE changed. */
+void pool_log_change(struct pool *pool, unsigned node);

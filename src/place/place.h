@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one book of who holds what, and the decisions. Pure: no clock, file, socket, log or global.
- * Whoever knows grants (a state file, a ledger, pod-resources, an API server) fills the book with
- * pool_hold(); decisions are data until pool_hold() makes them grants.
+ * Whoever knows grants (a state file, a ledger, pod-resources, an API server, a trace) fills the
+ * book with pool_hold(); decisions are data until pool_assume() makes them grants.
+ *
+ * A decision does not look at all nodes. Pods of one shape (the same request, needs and wishes)
+ * share an index: a tournament over the nodes by score. A grant or release writes the node into a
+ * log of changes; an index reads what it missed when its shape is asked for next. The first Pod of
+ * a shape looks at every node once. Nodes that do not fit lie in the same tournament below all
+ * that do, the deepest obstacle first: a refusal costs no more than a placement.
+ *
+ * Ties between nodes are explicit, see enum tie_rule.
  */
 #pragma once
 
@@ -15,60 +23,128 @@
 
 struct pool;
 
+/* How to add a policy: a row in policy.c, its name here, cases in test_policy.c, docs/placement.md. */
+enum node_policy {
+	NODE_POLICY_DEFAULT,
+	NODE_POLICY_RANDOM,
+	NODE_POLICY_DOTPROD,
+	NODE_POLICY_GPUCLUSTERING,
+	NODE_POLICY_GPUPACKING,
+	NODE_POLICY_BESTFIT,
+	NODE_POLICY_FGD,
+	NODE_POLICY_BINPACK,
+	NODE_POLICY_SPREAD,
+	NODE_POLICY_TOPOLOGY,
+	NODE_POLICY_MAX,
+	NODE_POLICY_INVALID = -22,
+};
+
+enum tie_rule {
+	TIE_NAME,    /* the node that was added first: add nodes in order of their names */
+	TIE_RANDOM,  /* one of them, each alike, by the seed */
+	TIE_BESTFIT, /* the fullest by the score of bestfit, then the first */
+	TIE_MAX,
+	TIE_INVALID = -22,
+};
+
+struct policy_options {
+	enum node_policy policy; /* of Pods that ask for none of their own */
+	enum tie_rule ties;
+	uint64_t seed; /* of policy random and TIE_RANDOM */
+	/* Peculiarities of the published simulator, off by default; see docs/placement.md. */
+	bool original_cards;   /* exclusive Pods take the lowest-numbered free cards */
+	bool original_classes; /* CPU-only Pods are target classes of fgd */
+};
+
+/* The mix of Pods that is expected: fgd and our default judge a node by what it leaves for them. */
+struct workload_class {
+	const struct demand *demand; /* not owned; read by pool_set_workload() only */
+	double share;                /* of all Pods; the sum is 1 */
+};
+
 struct pool *pool_new(void); /* NULL when out of memory */
 void pool_free(struct pool *pool);
 DEFINE_CLEANUP(struct pool, pool_free)
+#define autopool cleanup(pool_freep) struct pool
 
 /*
- * Adds a node with the cards of INVENTORY (copied). -EEXIST for a name or a UUID that is there;
- * -E2BIG for more than 64 cards on the node or 256 models in the pool; -EINVAL or -ERANGE for a
- * card without a mode or of more than 65,535 GiB. On failure the pool is as before.
+ * Adds a node (copied). -EEXIST for a name or a UUID that is there; -E2BIG for more than 64 cards
+ * on the node or 256 models in the pool; -EINVAL or -ERANGE for a card without a mode or of more
+ * than 65,535 GiB. On failure the pool is as before.
  */
-int pool_add_node(struct pool *pool, const char *name, const struct inventory *inventory,
-		  struct error *error);
+int pool_add_node(struct pool *pool, const struct node_spec *node, struct error *error);
 
-struct placement {          /* which cards of which node, for one request */
+/* Both forget what was indexed; holders stay. Before the first decision is the right time. */
+int pool_set_policy(struct pool *pool, const struct policy_options *options); /* -EINVAL */
+/* After the nodes. -ENOMEM. A class that this pool cannot read (see pool_decide()) is left out. */
+int pool_set_workload(struct pool *pool, const struct workload_class *classes, size_t count);
+
+struct placement {          /* which cards, for one request */
 	unsigned node;      /* number of the node, in order of pool_add_node() */
-	unsigned cards[64]; /* positions in that node's cards */
+	unsigned cards[64]; /* positions in the node's cards, rising */
 	unsigned units[64]; /* GiB reserved on each; whole cards: all their units */
 	uint64_t memory_mib[64];
 	unsigned count;
 	unsigned compute_percent; /* on each */
 };
 
-/*
- * Chooses, changes nothing that can be seen (it may sort cards for the next decision: one thread
- * at a time). A memory_percent is rounded down to whole GiB of each card, at least 1. OBJECT names the container for the reason.
- * 0: *ret is a placement. -EAGAIN: could fit later. -ENOSPC: can never fit in this pool.
- * With both refusals *ret_reason says why: the deepest obstacle over all nodes, with numbers that
- * are right for the node and card that it names.
- */
-int pool_decide(const struct pool *pool, const struct request *request, const char *object,
-		struct placement *ret, struct reason *ret_reason);
+struct decision {
+	unsigned node;  /* the same for all placements; a Pod without cards has none */
+	unsigned count; /* placements, one a request of the demand, in order */
+	struct placement placements[DEMAND_REQUESTS_MAX]; /* what lies behind count is not set */
+};
 
 /*
- * Makes a placement a grant. *ret_id is its number, never 0. -EBUSY and no change if it does not
- * fit; -EINVAL for a placement that cannot be one for REQUEST; -ENOMEM. Only room is checked: what
- * somebody holds is held, even on a card that is sick by now.
+ * Chooses, changes nothing that can be seen (it may sort nodes for the next decision: one thread
+ * at a time). A memory_percent is rounded down to whole GiB of each card, at least 1. Cards for one
+ * container of the Pod: with more it is refused as bad_request.
+ * 0: *ret is a decision. -EAGAIN: could fit later. -ENOSPC: can never fit in this pool.
+ * With both refusals *ret_reason (may be NULL: no reason wanted) says why: the deepest obstacle
+ * over all nodes, with numbers that are right for the node and card that it names.
  */
-int pool_hold(struct pool *pool, const struct request *request, const struct placement *placement,
+int pool_decide(struct pool *pool, const struct demand *demand, struct decision *ret,
+		struct reason *ret_reason);
+/* The same on one node only. */
+int pool_decide_on(struct pool *pool, unsigned node, const struct demand *demand,
+		   struct decision *ret, struct reason *ret_reason);
+/*
+ * A decision becomes a grant: assumed until it is confirmed (the API server has it) or forgotten
+ * (it does not). *ret_id is its number, never 0. -EBUSY and no change if it does not fit; -EINVAL
+ * for a decision that cannot be one for DEMAND; -ENOMEM. Only room is checked: what somebody holds
+ * is held, even on a card that is sick by now.
+ */
+int pool_assume(struct pool *pool, const struct demand *demand, const struct decision *decision,
+		uint64_t *ret_id);
+int pool_confirm(struct pool *pool, uint64_t id); /* -ENOENT; -EALREADY when confirmed */
+int pool_forget(struct pool *pool, uint64_t id);  /* -ENOENT; -EPERM when confirmed */
+int pool_release(struct pool *pool, uint64_t id); /* -ENOENT; assumed or confirmed */
+/* Assumes and confirms. */
+int pool_hold(struct pool *pool, const struct demand *demand, const struct decision *decision,
 	      uint64_t *ret_id);
 /*
- * The same for a grant that is known by UUIDs, from a state file or a ledger, on NODE. -ENOENT for
- * a card that is not on that node (the error names it), -EBUSY for one without room, -EINVAL.
+ * The same for a grant that is known by UUIDs, from a state file or a ledger, on NODE; it counts no
+ * CPU or memory. -ENOENT for a card that is not on that node (the error names it), -EBUSY for one
+ * without room, -EINVAL.
  */
 int pool_hold_grant(struct pool *pool, unsigned node, const struct grant *grant, uint64_t *ret_id,
 		    struct error *error);
-/* -ENOENT when unknown. */
-int pool_release(struct pool *pool, uint64_t id);
 
 const char *pool_node_name(const struct pool *pool, unsigned node);
 const struct card *pool_card(const struct pool *pool, unsigned node, unsigned card);
 size_t pool_node_count(const struct pool *pool);
 unsigned pool_node_card_count(const struct pool *pool, unsigned node); /* 0 for an unknown node */
 size_t pool_grant_count(const struct pool *pool);
+struct resources pool_node_allocatable(const struct pool *pool, unsigned node);
+struct resources pool_node_used(const struct pool *pool, unsigned node); /* sums of the needs */
 /* Units granted on a card (a whole holder counts all), and the free ones: total - granted - used
  * without a grant, never below 0. */
 unsigned pool_card_granted(const struct pool *pool, unsigned node, unsigned card);
 bool pool_card_held_whole(const struct pool *pool, unsigned node, unsigned card);
 unsigned pool_card_free(const struct pool *pool, unsigned node, unsigned card);
+/* 1/1000 of the card that are left to give: the smaller of memory and compute. */
+unsigned pool_card_left_milli(const struct pool *pool, unsigned node, unsigned card);
+
+const char *node_policy_to_string(enum node_policy policy);
+enum node_policy node_policy_from_string(const char *text);
+const char *tie_rule_to_string(enum tie_rule rule);
+enum tie_rule tie_rule_from_string(const char *text);

@@ -17,6 +17,26 @@ const struct score_row score_rows[] = {
 	{ "topology", score_topology },
 };
 
+static const char *const tie_rule_table[TIE_MAX] = {
+	[TIE_NAME] = "name",
+	[TIE_RANDOM] = "random",
+	[TIE_BESTFIT] = "bestfit",
+};
+DEFINE_STRING_TABLE(tie_rule, enum tie_rule, TIE_MAX)
+
+const char *node_policy_to_string(enum node_policy policy)
+{
+	return (int)policy >= 0 && policy < NODE_POLICY_MAX ? score_rows[policy].name : NULL;
+}
+
+enum node_policy node_policy_from_string(const char *text)
+{
+	for (size_t i = 0; text && i < ARRAY_SIZE(score_rows); i++)
+		if (strcmp(score_rows[i].name, text) == 0)
+			return (enum node_policy)i;
+	return NODE_POLICY_INVALID;
+}
+
 size_t score_row_count(void)
 {
 	return ARRAY_SIZE(score_rows);

@@ -16,8 +16,9 @@ struct pool *pool_new(void)
 	pool->first_free = NO_ENTRY;
 	pool->names = map_new();
 	pool->uuids = map_new();
-	pool->views = calloc(1, sizeof(*pool->views));
-	if (pool->names && pool->uuids && pool->views)
+	pool->changes = calloc(CHANGES_MAX, sizeof(*pool->changes));
+	pool->random = 1;
+	if (pool->names && pool->uuids && pool->changes)
 		return pool;
 	pool_free(pool);
 	return NULL;
@@ -26,9 +27,11 @@ struct pool *pool_new(void)
 static void node_release(struct node *node)
 {
 	for (unsigned i = 0; node->cards && i < node->count; i++) {
+		free(node->cards[i].mig);
 		free(node->cards[i].links);
 		free(node->cards[i].processes);
 	}
+	node_spec_release(&node->labels);
 	free(node->cards);
 	free(node->name);
 	free(node->problem);
@@ -41,9 +44,9 @@ void pool_free(struct pool *pool)
 {
 	if (!pool)
 		return;
-	if (pool->views)
-		views_drop(pool);
-	free(pool->views);
+	shapes_drop(pool);
+	pool_drop_tables(pool);
+	free(pool->changes);
 	for (size_t i = 0; i < pool->node_count; i++)
 		node_release(&pool->nodes[i]);
 	for (size_t i = 0; i < pool->model_count; i++)
@@ -109,11 +112,14 @@ static int copy_array(void *to, const void *from, size_t count, size_t size)
 static int copy_card(struct card *to, const struct card *from)
 {
 	*to = *from;
+	to->mig = NULL;
+	to->mig_capacity = from->mig_count;
 	to->links = NULL;
 	to->processes = NULL;
 	to->link_capacity = from->link_count;
 	to->process_capacity = from->process_count;
-	if (copy_array(&to->links, from->links, from->link_count, sizeof(*from->links)) < 0)
+	if (copy_array(&to->mig, from->mig, from->mig_count, sizeof(*from->mig)) < 0 ||
+	    copy_array(&to->links, from->links, from->link_count, sizeof(*from->links)) < 0)
 		return -ENOMEM;
 	return copy_array(&to->processes, from->processes, from->process_count,
 			  sizeof(*from->processes));
@@ -127,9 +133,39 @@ static bool has_foreign(const struct card *card)
 	return false;
 }
 
-static int fill_node(struct node *node, const char *name, const struct inventory *inventory)
+static int copy_labels(struct node_spec *to, const struct node_spec *from)
 {
-	node->name = strdup(name);
+	node_spec_init(to);
+	to->name = strdup(from->name);
+	to->unschedulable = from->unschedulable;
+	if (!to->name)
+		return -ENOMEM;
+	for (size_t i = 0; i < from->label_count; i++)
+		if (node_spec_set_label(to, from->labels[i].key, from->labels[i].value) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; i < from->taint_count; i++) {
+		const struct taint *taint = &from->taints[i];
+		struct taint *copy = VEC_ADD(&to->taints, &to->taint_count, &to->taint_capacity);
+
+		if (!copy)
+			return -ENOMEM;
+		copy->effect = taint->effect;
+		copy->key = strdup(taint->key);
+		copy->value = taint->value ? strdup(taint->value) : NULL;
+		if (!copy->key || (taint->value && !copy->value))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int fill_node(struct node *node, const struct node_spec *spec)
+{
+	const struct inventory *inventory = &spec->inventory;
+
+	node->total = spec->allocatable;
+	if (copy_labels(&node->labels, spec) < 0)
+		return -ENOMEM;
+	node->name = strdup(spec->name);
 	node->cards =
 		calloc(inventory->card_count ? inventory->card_count : 1, sizeof(*node->cards));
 	if (!node->name || !node->cards)
@@ -181,6 +217,7 @@ static int intern_model(struct pool *pool, const char *model, uint16_t *ret, str
 		return error_no_memory(error);
 	}
 	*ret = (uint16_t)(pool->model_count - 1);
+	pool->model_units[*ret] = 0;
 	return 0;
 }
 
@@ -210,6 +247,9 @@ static int add_slot(struct pool *pool, const struct node *node, unsigned card, s
 		.size_unknown = !card_units(from) && from->condition.health != CARD_HEALTHY,
 		.foreign = foreign > CARD_UNITS_MAX ? (uint16_t)CARD_UNITS_MAX : (uint16_t)foreign,
 	};
+	slot->left_milli = 1000;
+	if (pool->model_units[model] < slot->units) /* one that was lost may not have told */
+		pool->model_units[model] = slot->units;
 	if (!from->uuid[0]) /* a card that gave no answer; nobody can name it */
 		return 0;
 	if (map_put(pool->uuids, from->uuid, (void *)(uintptr_t)(number + 1)) < 0)
@@ -262,19 +302,19 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 		pool->group_nodes[pool->group_count++] = (uint32_t)pool->node_count;
 	slot = &pool->nodes[pool->node_count++];
 	*slot = *node;
-	views_drop(pool); /* their sets have room for the old nodes only */
+	shapes_drop(pool); /* their indexes have room for the old nodes only */
+	pool_drop_tables(pool);
 	return 0;
 }
 
-int pool_add_node(struct pool *pool, const char *name, const struct inventory *inventory,
-		  struct error *error)
+int pool_add_node(struct pool *pool, const struct node_spec *spec, struct error *error)
 {
 	struct node node = { 0 };
-	int r = check_node(pool, name, inventory, error);
+	int r = check_node(pool, spec->name, &spec->inventory, error);
 
 	if (r < 0)
 		return r;
-	r = fill_node(&node, name, inventory);
+	r = fill_node(&node, spec);
 	if (r < 0)
 		r = error_no_memory(error);
 	else
@@ -282,23 +322,6 @@ int pool_add_node(struct pool *pool, const char *name, const struct inventory *i
 	if (r < 0)
 		node_release(&node);
 	return r;
-}
-
-int pool_decide(const struct pool *pool, const struct request *request, const char *object,
-		struct placement *ret, struct reason *ret_reason)
-{
-	char text[REASON_TEXT_MAX];
-	const char *wrong = query_check(request, text, sizeof(text));
-	struct standing standing;
-	struct query query;
-
-	if (wrong)
-		return refuse_request(object, wrong, ret_reason);
-	query_init(pool, request, object, &query);
-	if (search_fit(pool, &query, ret) == 0)
-		return 0;
-	search_obstacle(pool, &query, &standing);
-	return refuse_standing(pool, &query, &standing, ret_reason);
 }
 
 const char *pool_node_name(const struct pool *pool, unsigned node)
@@ -347,4 +370,20 @@ unsigned pool_card_free(const struct pool *pool, unsigned node, unsigned card)
 	free = slot_free_units(node_slot(pool, &pool->nodes[node], card));
 	foreign = node_slot(pool, &pool->nodes[node], card)->foreign;
 	return free > foreign ? free - foreign : 0;
+}
+
+unsigned pool_card_left_milli(const struct pool *pool, unsigned node, unsigned card)
+{
+	return pool_card(pool, node, card) ? node_slot(pool, &pool->nodes[node], card)->left_milli
+					   : 0;
+}
+
+struct resources pool_node_allocatable(const struct pool *pool, unsigned node)
+{
+	return node < pool->node_count ? pool->nodes[node].total : (struct resources){ 0 };
+}
+
+struct resources pool_node_used(const struct pool *pool, unsigned node)
+{
+	return node < pool->node_count ? pool->nodes[node].used : (struct resources){ 0 };
 }

@@ -36,12 +36,18 @@ static void look_up(const struct pool *pool, const struct string_list *uuids, ui
 	}
 }
 
-void query_init(const struct pool *pool, const struct request *request, const char *object,
-		struct query *ret)
+void query_init(const struct pool *pool, const struct demand *demand, struct query *ret)
 {
+	const struct request *request = demand->request_count ? &demand->requests[0] : NULL;
+
+	ret->demand = demand;
 	ret->request = request;
-	ret->object = object;
+	ret->object = demand->object ? demand->object : "the Pod";
 	ret->models = (struct model_set){ { 0 } };
+	ret->named_count = ret->excluded_count = 0;
+	ret->by_name = request && request->uuids.count > 0;
+	if (!request)
+		return;
 	for (unsigned i = 0; i < pool->model_count; i++) {
 		const char *model = pool->models[i];
 
@@ -52,7 +58,6 @@ void query_init(const struct pool *pool, const struct request *request, const ch
 	}
 	look_up(pool, &request->uuids, ret->named, &ret->named_count);
 	look_up(pool, &request->not_uuids, ret->excluded, &ret->excluded_count);
-	ret->by_name = request->uuids.count > 0;
 }
 
 bool query_any_model(const struct query *query)
@@ -83,8 +88,18 @@ static const char *check_slice(const struct request *request, char *text, size_t
 	return text;
 }
 
-const char *query_check(const struct request *request, char *text, size_t size)
+const char *query_check(const struct demand *demand, char *text, size_t size)
 {
+	const struct request *request = demand->requests;
+
+	if (demand->request_count == 0)
+		return NULL;
+	if (demand->request_count > 1) {
+		reason_text(text, size,
+			    "%zu of its containers ask for cards, and one can be placed",
+			    demand->request_count);
+		return text;
+	}
 	if (request->kind <= REQUEST_NONE || request->kind >= REQUEST_KIND_MAX) {
 		reason_text(text, size, "it asks for no card");
 		return text;

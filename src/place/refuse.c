@@ -216,12 +216,85 @@ static enum reason_code at_compute(const struct refusal *refusal, struct reason 
 	return REASON_COMPUTE_BUSY;
 }
 
+/* "pool=a, zone in (x, y)": what the labels should have been. */
+static void add_selector(struct strbuf *out, const struct demand *demand)
+{
+	for (size_t i = 0; i < demand->selector_count; i++)
+		strbuf_addf(out, "%s%s=%s", i ? ", " : "", demand->selector[i].key,
+			    demand->selector[i].value);
+	if (demand->term_count)
+		strbuf_adds(out, demand->selector_count ? " and its node affinity"
+							: "the labels of its node affinity");
+}
+
+static enum reason_code at_affinity(const struct refusal *refusal, struct reason *reason)
+{
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	add_selector(&text, refusal->query->demand);
+	set_text(reason->detail, sizeof(reason->detail), &text);
+	return REASON_AFFINITY;
+}
+
+static enum reason_code at_taint(const struct refusal *refusal, struct reason *reason)
+{
+	const struct node *node = &refusal->pool->nodes[refusal->standing->node];
+	const struct taint *taint = demand_untolerated(refusal->query->demand, &node->labels);
+
+	if (taint)
+		reason_text(reason->detail, sizeof(reason->detail), "%s%s%s:%s", taint->key,
+			    taint->value ? "=" : "", taint->value ? taint->value : "",
+			    taint_effect_to_string(taint->effect));
+	return REASON_TAINT;
+}
+
+static enum reason_code at_node_cpu(const struct refusal *refusal, struct reason *reason)
+{
+	(void)refusal, (void)reason;
+	return REASON_NODE_CPU;
+}
+
+static enum reason_code at_node_memory(const struct refusal *refusal, struct reason *reason)
+{
+	(void)refusal, (void)reason;
+	return REASON_NODE_MEMORY;
+}
+
+static enum reason_code at_cpu(const struct refusal *refusal, struct reason *reason)
+{
+	(void)refusal, (void)reason;
+	return REASON_CPU_BUSY;
+}
+
+static enum reason_code at_memory(const struct refusal *refusal, struct reason *reason)
+{
+	(void)refusal, (void)reason;
+	return REASON_HOST_MEMORY_BUSY;
+}
+
+static enum reason_code at_pods(const struct refusal *refusal, struct reason *reason)
+{
+	(void)refusal, (void)reason;
+	return REASON_PODS_BUSY;
+}
+
 static enum reason_code (*const refusals[DEPTH_FITS])(const struct refusal *, struct reason *) = {
-	[DEPTH_IDENTITY] = at_identity, [DEPTH_OFFERED] = at_offered,
-	[DEPTH_MATCHING] = at_matching, [DEPTH_SIZE] = at_size,
-	[DEPTH_HEALTH] = at_health,     [DEPTH_MODE] = at_mode,
-	[DEPTH_FOREIGN] = at_foreign,   [DEPTH_FREE] = at_free,
+	[DEPTH_IDENTITY] = at_identity,
+	[DEPTH_OFFERED] = at_offered,
+	[DEPTH_MATCHING] = at_matching,
+	[DEPTH_SIZE] = at_size,
+	[DEPTH_HEALTH] = at_health,
+	[DEPTH_MODE] = at_mode,
+	[DEPTH_FOREIGN] = at_foreign,
+	[DEPTH_FREE] = at_free,
 	[DEPTH_COMPUTE] = at_compute,
+	[DEPTH_AFFINITY] = at_affinity,
+	[DEPTH_TAINT] = at_taint,
+	[DEPTH_NODE_CPU] = at_node_cpu,
+	[DEPTH_NODE_MEMORY] = at_node_memory,
+	[DEPTH_CPU] = at_cpu,
+	[DEPTH_MEMORY] = at_memory,
+	[DEPTH_PODS] = at_pods,
 };
 
 int refuse_standing(const struct pool *pool, const struct query *query,
@@ -229,7 +302,10 @@ int refuse_standing(const struct pool *pool, const struct query *query,
 {
 	const struct refusal refusal = { pool, query, standing };
 
-	assert(standing->depth < DEPTH_FITS); /* else search_fit() would have found it */
+	struct reason unread;
+
+	ret_reason = ret_reason ? ret_reason : &unread;
+	assert(standing->depth < DEPTH_FITS); /* else it would have been placed */
 	*ret_reason = (struct reason){ .wanted = standing->wanted,
 				       .have = standing->have,
 				       .total = standing->total };
@@ -245,6 +321,9 @@ int refuse_standing(const struct pool *pool, const struct query *query,
 
 int refuse_request(const char *object, const char *what, struct reason *ret_reason)
 {
+	struct reason unread;
+
+	ret_reason = ret_reason ? ret_reason : &unread;
 	*ret_reason = (struct reason){ .code = REASON_BAD_REQUEST };
 	reason_text(ret_reason->object, sizeof(ret_reason->object), "%s", object);
 	reason_text(ret_reason->detail, sizeof(ret_reason->detail), "%s", what);

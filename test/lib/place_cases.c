@@ -27,7 +27,7 @@ struct pool *make_pool(const struct inventory *inventories, size_t count)
 
 	assert_non_null(pool);
 	for (size_t i = 0; i < count; i++)
-		if (pool_add_node(pool, names[i], &inventories[i], &error) < 0)
+		if (bare_add_node(pool, names[i], &inventories[i], &error) < 0)
 			fail_msg("%s", error.message);
 	return pool;
 }
@@ -38,9 +38,9 @@ uint64_t must_hold(struct pool *pool, const struct request *request, struct plac
 	struct reason reason;
 	uint64_t id = 0;
 
-	if (pool_decide(pool, request, "container main", &placement, &reason) < 0)
+	if (bare_decide(pool, request, "container main", &placement, &reason) < 0)
 		fail_msg("refused: %s", reason_name(reason.code));
-	assert_int_equal(pool_hold(pool, request, &placement, &id), 0);
+	assert_int_equal(bare_hold(pool, request, &placement, &id), 0);
 	assert_true(id != 0);
 	if (ret)
 		*ret = placement;

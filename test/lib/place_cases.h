@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "model/model.h"
 #include "place/place.h"
+#include "bare.h"
 
 #define A100 "NVIDIA A100-SXM4-80GB"
 #define T4   "Tesla T4"

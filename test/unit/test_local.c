@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "local/private.h"
+#include "bare.h"
 
 static char directory[64]; /* of one test; made by open_directory() */
 
@@ -266,10 +267,10 @@ TEST(a_holder_of_a_card_that_is_gone_holds_its_others)
 	struct error error = ERROR_INIT;
 	cleanup(pool_freep) struct pool *pool = pool_new(), *none = pool_new();
 
-	assert_int_equal(pool_add_node(pool, "here", &inventory, &error), 0);
+	assert_int_equal(bare_add_node(pool, "here", &inventory, &error), 0);
 	assert_int_equal(local_holders_hold(&holders, pool, &error), 0);
 	assert_int_equal(pool_card_granted(pool, 0, 0), 4);
-	assert_int_equal(pool_add_node(none, "here", &empty, &error), 0);
+	assert_int_equal(bare_add_node(none, "here", &empty, &error), 0);
 	assert_int_equal(local_holders_hold(&holders, none, &error), 0);
 	assert_int_equal(pool_grant_count(none), 0);
 }

@@ -303,7 +303,7 @@ TEST(refusals_say_the_obstacle_and_its_numbers)
 		struct placement placement;
 		struct reason reason = { 0 };
 		autostrbuf sentence = STRBUF_INIT(4096);
-		int r = pool_decide(pool, &row->request, "container main", &placement, &reason);
+		int r = bare_decide(pool, &row->request, "container main", &placement, &reason);
 
 		if (r == 0 && row->result == 0)
 			continue;
@@ -329,7 +329,7 @@ static void must_refuse(const struct pool *pool, const struct request *request,
 	struct placement placement;
 	struct reason reason;
 
-	assert_int_equal(pool_decide(pool, request, "container main", &placement, &reason),
+	assert_int_equal(bare_decide(pool, request, "container main", &placement, &reason),
 			 -EAGAIN);
 	if (reason.code != code || reason.have != have)
 		fail_msg("%s with %lld instead of %s with %lld", reason_name(reason.code),
@@ -491,7 +491,7 @@ TEST(policies_choose_cards)
 			placement.cards[0] = card;
 			placement.units[0] = 8;
 			if (row->held >> card & 1)
-				assert_int_equal(pool_hold(pool, &others, &placement, &id), 0);
+				assert_int_equal(bare_hold(pool, &others, &placement, &id), 0);
 		}
 		must_hold(pool, &row->request, &placement);
 		for (unsigned j = 0; j < placement.count; j++)
@@ -552,7 +552,7 @@ TEST(policies_choose_nodes)
 		struct placement placement;
 		struct reason reason;
 
-		assert_int_equal(pool_decide(pool, &rows[i].request, "x", &placement, &reason), 0);
+		assert_int_equal(bare_decide(pool, &rows[i].request, "x", &placement, &reason), 0);
 		if (placement.node != rows[i].node)
 			fail_msg("row %zu: node %u", i, placement.node);
 	}
@@ -580,19 +580,19 @@ TEST(a_pool_without_cards_names_the_driver)
 	const struct request whole = { WHOLE(1) };
 	cleanup(pool_freep) struct pool *empty = make_pool(NULL, 0);
 
-	assert_int_equal(pool_decide(empty, &whole, "x", &placement, &reason), -ENOSPC);
+	assert_int_equal(bare_decide(empty, &whole, "x", &placement, &reason), -ENOSPC);
 	assert_int_equal(reason.code, REASON_NODE_CARDS);
 	inventory_init(&inventory);
 	snprintf(inventory.problem, sizeof(inventory.problem), "libnvidia-ml.so.1 is missing");
 	cleanup(pool_freep) struct pool *broken = make_pool(&inventory, 1);
-	assert_int_equal(pool_decide(broken, &whole, "x", &placement, &reason), -EAGAIN);
+	assert_int_equal(bare_decide(broken, &whole, "x", &placement, &reason), -EAGAIN);
 	assert_int_equal(reason.code, REASON_NO_DRIVER);
 	assert_string_equal(reason.detail, "libnvidia-ml.so.1 is missing");
 	assert_string_equal(reason.node, "a");
 	snprintf(inventory.driver_version, sizeof(inventory.driver_version), "550.54");
 	snprintf(inventory.module_version, sizeof(inventory.module_version), "535.10");
 	cleanup(pool_freep) struct pool *mixed = make_pool(&inventory, 1);
-	assert_int_equal(pool_decide(mixed, &whole, "x", &placement, &reason), -EAGAIN);
+	assert_int_equal(bare_decide(mixed, &whole, "x", &placement, &reason), -EAGAIN);
 	assert_int_equal(reason.code, REASON_DRIVER_MISMATCH);
 	inventory_release(&inventory);
 }

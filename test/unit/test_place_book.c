@@ -20,29 +20,29 @@ TEST(holding_checks_room_only)
 	struct placement placement = { .count = 1, .units = { 50 }, .compute_percent = 60 };
 	uint64_t id, other;
 
-	assert_int_equal(pool_hold(pool, &slice, &placement, &id), 0); /* lost and another mode */
-	assert_int_equal(pool_hold(pool, &slice, &placement, &other), -EBUSY);
+	assert_int_equal(bare_hold(pool, &slice, &placement, &id), 0); /* lost and another mode */
+	assert_int_equal(bare_hold(pool, &slice, &placement, &other), -EBUSY);
 	placement.units[0] = 30; /* memory is there, compute is not */
-	assert_int_equal(pool_hold(pool, &slice, &placement, &other), -EBUSY);
-	assert_int_equal(pool_hold(pool, &whole, &placement, &other), -EBUSY);
+	assert_int_equal(bare_hold(pool, &slice, &placement, &other), -EBUSY);
+	assert_int_equal(bare_hold(pool, &whole, &placement, &other), -EBUSY);
 	assert_int_equal(pool_release(pool, id), 0);
-	assert_int_equal(pool_hold(pool, &whole, &placement, &id), 0);
-	assert_int_equal(pool_hold(pool, &whole, &placement, &other), -EBUSY);
-	assert_int_equal(pool_hold(pool, &slice, &placement, &other), -EBUSY);
+	assert_int_equal(bare_hold(pool, &whole, &placement, &id), 0);
+	assert_int_equal(bare_hold(pool, &whole, &placement, &other), -EBUSY);
+	assert_int_equal(bare_hold(pool, &slice, &placement, &other), -EBUSY);
 	assert_int_equal(pool_card_granted(pool, 0, 0), 80);
 
 	placement.cards[0] = 8;
-	assert_int_equal(pool_hold(pool, &whole, &placement, &other), -EINVAL);
+	assert_int_equal(bare_hold(pool, &whole, &placement, &other), -EINVAL);
 	placement.cards[0] = 1;
 	placement.node = 2;
-	assert_int_equal(pool_hold(pool, &whole, &placement, &other), -EINVAL);
+	assert_int_equal(bare_hold(pool, &whole, &placement, &other), -EINVAL);
 	placement.node = 1;
 	placement.count = 2;
-	assert_int_equal(pool_hold(pool, &whole, &placement, &other), -EINVAL);
+	assert_int_equal(bare_hold(pool, &whole, &placement, &other), -EINVAL);
 	const struct request two = { WHOLE(2) };
 
 	placement.cards[1] = 1; /* the same card twice */
-	assert_int_equal(pool_hold(pool, &two, &placement, &other), -EBUSY);
+	assert_int_equal(bare_hold(pool, &two, &placement, &other), -EBUSY);
 	assert_int_equal(pool_grant_count(pool), 1);
 }
 
@@ -60,7 +60,7 @@ TEST(free_memory_leaves_out_foreign_use)
 
 	assert_int_equal(pool_card_free(pool, 0, 0), 78);
 	assert_int_equal(pool_card_free(pool, 0, 1), 0);
-	assert_int_equal(pool_hold(pool, &slice, &held, &id), 0);
+	assert_int_equal(bare_hold(pool, &slice, &held, &id), 0);
 	assert_int_equal(pool_card_free(pool, 0, 0), 66);
 	assert_int_equal(pool_node_card_count(pool, 0), 8);
 	assert_int_equal(pool_node_card_count(pool, 1), 0);
@@ -107,24 +107,24 @@ TEST(nodes_are_checked)
 	struct error error = ERROR_INIT;
 	struct inventory other;
 
-	assert_int_equal(pool_add_node(pool, "a", &inventories[0], &error), -EEXIST);
-	assert_int_equal(pool_add_node(pool, "c", &inventories[0], &error), -EEXIST);
+	assert_int_equal(bare_add_node(pool, "a", &inventories[0], &error), -EEXIST);
+	assert_int_equal(bare_add_node(pool, "c", &inventories[0], &error), -EEXIST);
 	assert_non_null(strstr(error.message, "GPU-0-0"));
 	inventory_init(&other);
 	world_add_cards(&other, 7, 65, "X", 10, CARD_MODE_AUTO);
-	assert_int_equal(pool_add_node(pool, "c", &other, &error), -E2BIG);
+	assert_int_equal(bare_add_node(pool, "c", &other, &error), -E2BIG);
 	other.card_count = 64;
 	other.cards[63].mode = CARD_MODE_MAX;
-	assert_int_equal(pool_add_node(pool, "c", &other, &error), -EINVAL);
+	assert_int_equal(bare_add_node(pool, "c", &other, &error), -EINVAL);
 	other.cards[63].mode = CARD_MODE_AUTO;
 	other.cards[63].memory_bytes = UINT64_MAX;
-	assert_int_equal(pool_add_node(pool, "c", &other, &error), -ERANGE);
+	assert_int_equal(bare_add_node(pool, "c", &other, &error), -ERANGE);
 	other.cards[63].memory_bytes = 10ull << 30;
 	snprintf(other.cards[63].uuid, sizeof(other.cards[63].uuid), "GPU-1-1");
-	assert_int_equal(pool_add_node(pool, "c", &other, &error), -EEXIST);
+	assert_int_equal(bare_add_node(pool, "c", &other, &error), -EEXIST);
 	assert_int_equal(pool_node_count(pool), 2);
 	snprintf(other.cards[63].uuid, sizeof(other.cards[63].uuid), "GPU-c");
-	assert_int_equal(pool_add_node(pool, "c", &other, &error), 0); /* nothing stayed behind */
+	assert_int_equal(bare_add_node(pool, "c", &other, &error), 0); /* nothing stayed behind */
 	other.card_count = 65;
 	inventory_release(&other);
 	assert_string_equal(pool_node_name(pool, 2), "c");
@@ -161,7 +161,7 @@ TEST(hostile_inventories_do_no_harm)
 	struct placement placement;
 	struct reason reason;
 
-	assert_int_equal(pool_decide(pool, &slice, "x", &placement, &reason), -ENOSPC);
+	assert_int_equal(bare_decide(pool, &slice, "x", &placement, &reason), -ENOSPC);
 	assert_int_equal(reason.code, REASON_CARD_MEMORY);
 	must_hold(pool, &whole, NULL);
 }
@@ -207,13 +207,13 @@ static int build_and_hold(const struct inventory *inventories, struct pool **ret
 	*ret = pool_new();
 	if (!*ret)
 		return -ENOMEM;
-	r = pool_add_node(*ret, "a", &inventories[0], NULL);
-	r = r < 0 ? r : pool_add_node(*ret, "b", &inventories[1], NULL);
+	r = bare_add_node(*ret, "a", &inventories[0], NULL);
+	r = r < 0 ? r : bare_add_node(*ret, "b", &inventories[1], NULL);
 	r = r < 0 ? r : pool_hold_grant(*ret, 1, &grant, &id, NULL);
-	r = r < 0 ? r : pool_decide(*ret, &whole, "x", &placement, &reason);
-	r = r < 0 ? r : pool_hold(*ret, &whole, &placement, &id);
-	r = r < 0 ? r : pool_decide(*ret, &slice, "x", &placement, &reason);
-	r = r < 0 ? r : pool_hold(*ret, &slice, &placement, &id);
+	r = r < 0 ? r : bare_decide(*ret, &whole, "x", &placement, &reason);
+	r = r < 0 ? r : bare_hold(*ret, &whole, &placement, &id);
+	r = r < 0 ? r : bare_decide(*ret, &slice, "x", &placement, &reason);
+	r = r < 0 ? r : bare_hold(*ret, &slice, &placement, &id);
 	return r;
 }
 
@@ -259,13 +259,13 @@ TEST(a_failed_addition_changes_nothing)
 
 		must_hold(pool, &whole, NULL);
 		fault_arm(n);
-		r = pool_add_node(pool, "b", &inventories[1], &error);
+		r = bare_add_node(pool, "b", &inventories[1], &error);
 		if (!fault_disarm())
 			break;
 		assert_int_equal(r, -ENOMEM);
 		assert_int_equal(pool_node_count(pool), 1);
 		must_hold(pool, &whole, NULL);
-		assert_int_equal(pool_add_node(pool, "b", &inventories[1], &error), 0);
+		assert_int_equal(bare_add_node(pool, "b", &inventories[1], &error), 0);
 		must_hold(pool, &whole, NULL);
 		assert_int_equal(pool_grant_count(pool), 3);
 	}

@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "model/model.h"
 #include "place/place.h"
+#include "bare.h"
 #include "naive_place.h"
 #include "place_world.h"
 
@@ -121,7 +122,7 @@ static void make_world(struct run *run, bool large)
 
 		make_node(run, i);
 		snprintf(name, sizeof(name), "n%u", i);
-		assert_int_equal(pool_add_node(run->pool, name, &run->inventories[i], NULL), 0);
+		assert_int_equal(bare_add_node(run->pool, name, &run->inventories[i], NULL), 0);
 	}
 	enum naive_fault fault = run->world.fault;
 
@@ -321,7 +322,7 @@ static void ask(struct run *run)
 	int r;
 
 	make_request(run, &request);
-	r = pool_decide(run->pool, &request, "container main", &placement, &reason);
+	r = bare_decide(run->pool, &request, "container main", &placement, &reason);
 	naive_decide(&run->world, &request, -1, &naive);
 	if (r != naive.result) {
 		differ(run, "engine %d (%s), oracle %d (%s)", r, reason_name(reason.code),
@@ -334,7 +335,7 @@ static void ask(struct run *run)
 	}
 	if (r == 0) {
 		count_placed(run, &request);
-		r = pool_hold(run->pool, &request, &placement, &id);
+		r = bare_hold(run->pool, &request, &placement, &id);
 		if (r < 0)
 			differ(run, "a decision that could not be held: %d", r);
 		else

@@ -16,6 +16,7 @@
 #include "naive_place.h"
 #include "place_world.h"
 #include "simdriver/profile.h"
+#include "bare.h"
 
 #define NODE      "server"
 #define PID       "4711" /* of world_add_process() */
@@ -138,7 +139,7 @@ static void make_machine(struct json_object *row, struct machine *ret)
 		make_fault(profile, fault, &ret->inventory);
 	for (size_t i = 0; changes && i < json_object_array_length(changes); i++)
 		change_card(json_object_array_get_idx(changes, i), &ret->inventory);
-	assert_int_equal(pool_add_node(ret->pool, NODE, &ret->inventory, NULL), 0);
+	assert_int_equal(bare_add_node(ret->pool, NODE, &ret->inventory, NULL), 0);
 	ret->world = (struct naive_world){ .inventories = &ret->inventory, .node_count = 1 };
 }
 
@@ -201,7 +202,7 @@ static void hold(struct machine *machine, const struct request *request,
 	struct naive_world *world = &machine->world;
 	uint64_t id;
 
-	assert_int_equal(pool_hold(machine->pool, request, placement, &id), 0);
+	assert_int_equal(bare_hold(machine->pool, request, placement, &id), 0);
 	struct naive_grant *grant =
 		VEC_ADD(&world->grants, &world->grant_count, &world->grant_capacity);
 	assert_non_null(grant);
@@ -223,7 +224,7 @@ static int place_pod(struct machine *machine, const struct pod *pod, struct outc
 		struct placement placement;
 
 		container_object(pod, &pod->containers[i], object, sizeof(object));
-		int r = pool_decide(machine->pool, request, object, &placement, &ret->reason);
+		int r = bare_decide(machine->pool, request, object, &placement, &ret->reason);
 		naive_decide(&machine->world, request, -1, &ret->answer);
 		assert_int_equal(r, ret->answer.result);
 		if (r == 0) {

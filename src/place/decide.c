@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a demand to a place. The shape's index gives the best node, or the one that is nearest to a
+ * fit; Pods that name cards look at the nodes of those cards only.
+ */
+#include "shape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define ANY_NODE UINT32_MAX
+
+static uint64_t draw(struct pool *pool, uint64_t limit) /* xorshift64* (Vigna 2016) */
+{
+	pool->random ^= pool->random >> 12;
+	pool->random ^= pool->random << 25;
+	pool->random ^= pool->random >> 27;
+	return (pool->random * 0x2545f4914f6cdd1dull >> 16) % limit;
+}
+
+void fill_placement(const struct pool *pool, const struct request *request, unsigned node,
+		    uint64_t cards, struct placement *ret)
+{
+	const struct node *of = &pool->nodes[node];
+
+	*ret = (struct placement){ .node = node };
+	if (request->kind == REQUEST_SLICE)
+		ret->compute_percent = request->compute_percent;
+	for (uint64_t rest = cards; rest; rest &= rest - 1) {
+		unsigned card = first_card(rest), at = ret->count++;
+		unsigned units = node_slot(pool, of, card)->units;
+
+		ret->cards[at] = card;
+		ret->units[at] = units;
+		ret->memory_mib[at] = of->cards[card].memory_bytes >> 20;
+		if (request->kind != REQUEST_SLICE)
+			continue;
+		ret->units[at] = query_units(request, units);
+		ret->memory_mib[at] = request->units && request->memory_mib
+					      ? request->memory_mib
+					      : (uint64_t)ret->units[at] * MIB_PER_UNIT;
+	}
+}
+
+struct best {
+	uint32_t node; /* ANY_NODE: none was looked at */
+	struct tournament_key key;
+	uint32_t alike;
+};
+
+static int compare_keys(const struct tournament_key *a, const struct tournament_key *b)
+{
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return a->tie < b->tie ? -1 : a->tie > b->tie;
+}
+
+/* One node more; of those that are alike the first stays, or each with the same chance. */
+static void offer(struct pool *pool, const struct shape *shape, unsigned node, struct best *best)
+{
+	struct tournament_key key;
+	int order = 1;
+
+	shape_judge(pool, shape, node, &key, NULL);
+	if (best->node != ANY_NODE)
+		order = compare_keys(&key, &best->key);
+	if (order < 0)
+		return;
+	if (order > 0) {
+		*best = (struct best){ node, key, 1 };
+		return;
+	}
+	if (best->node == node)
+		return;
+	best->alike++;
+	if (shape->ties == TIE_RANDOM && key.depth == DEPTH_FITS) {
+		if (draw(pool, best->alike) == 0)
+			best->node = node;
+	} else if (node < best->node) {
+		best->node = node;
+	}
+}
+
+/* Node by node: ONLY one, those of named cards, or all when there is no memory for an index. */
+static void scan(struct pool *pool, const struct shape *shape, uint32_t only, struct best *best)
+{
+	const struct query *query = &shape->query;
+
+	*best = (struct best){ .node = ANY_NODE };
+	if (only != ANY_NODE) {
+		offer(pool, shape, only, best);
+		return;
+	}
+	for (uint32_t i = 0; query->by_name && i < query->named_count; i++)
+		offer(pool, shape, pool->slots[query->named[i]].node, best);
+	if (best->node != ANY_NODE && best->key.depth == DEPTH_FITS)
+		return;
+	for (uint32_t i = 0; i < pool->node_count; i++) /* else the deepest obstacle of all */
+		offer(pool, shape, i, best);
+}
+
+static void ask_index(struct pool *pool, const struct shape *shape, struct best *best)
+{
+	const struct tournament *tournament = &shape->tournament;
+
+	*best = (struct best){ .node = tournament_best(tournament) };
+	if (best->node == TOURNAMENT_NONE)
+		return;
+	best->key = tournament->keys[best->node];
+	if (shape->ties == TIE_RANDOM && best->key.depth == DEPTH_FITS)
+		best->node = tournament_nth(tournament,
+					    (uint32_t)draw(pool, tournament_alike(tournament)));
+}
+
+static int place(const struct pool *pool, const struct shape *shape, uint32_t node,
+		 struct decision *ret)
+{
+	const struct request *request = shape->query.request;
+	struct standing standing;
+
+	ret->node = node;
+	ret->count = 0;
+	if (!request)
+		return 0;
+	filter_node(pool, &shape->query, node, &standing);
+	fill_placement(pool, request, node, shape_ask(pool, shape, node, standing.fits).cards,
+		       &ret->placements[ret->count++]);
+	return 0;
+}
+
+static int finish(struct pool *pool, const struct shape *shape, const struct best *best,
+		  struct decision *ret, struct reason *ret_reason)
+{
+	struct standing standing = { .depth = DEPTH_IDENTITY };
+
+	if (best->node != ANY_NODE && best->key.depth == DEPTH_FITS)
+		return place(pool, shape, best->node, ret);
+	if (best->node != ANY_NODE)
+		filter_node(pool, &shape->query, best->node, &standing);
+	return refuse_standing(pool, &shape->query, &standing, ret_reason);
+}
+
+static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
+		  struct decision *ret, struct reason *ret_reason)
+{
+	char text[REASON_TEXT_MAX];
+	const char *wrong = query_check(demand, text, sizeof(text));
+	struct shape *indexed, own;
+	struct best best;
+	int r;
+
+	if (wrong)
+		return refuse_request(demand->object ? demand->object : "the Pod", wrong,
+				      ret_reason);
+	indexed = only == ANY_NODE ? shape_get(pool, demand) : NULL;
+	if (indexed) {
+		ask_index(pool, indexed, &best);
+		return finish(pool, indexed, &best, ret, ret_reason);
+	}
+	r = shape_init(pool, demand, &own);
+	if (r < 0)
+		return r;
+	scan(pool, &own, only, &best);
+	r = finish(pool, &own, &best, ret, ret_reason);
+	shape_release(&own);
+	return r;
+}
+
+int pool_decide(struct pool *pool, const struct demand *demand, struct decision *ret,
+		struct reason *ret_reason)
+{
+	return decide(pool, ANY_NODE, demand, ret, ret_reason);
+}
+
+int pool_decide_on(struct pool *pool, unsigned node, const struct demand *demand,
+		   struct decision *ret, struct reason *ret_reason)
+{
+	if (node >= pool->node_count)
+		return -EINVAL;
+	return decide(pool, node, demand, ret, ret_reason);
+}
+
+int pool_set_policy(struct pool *pool, const struct policy_options *options)
+{
+	if ((int)options->policy < 0 || options->policy >= NODE_POLICY_MAX ||
+	    (int)options->ties < 0 || options->ties >= TIE_MAX)
+		return -EINVAL;
+	pool->options = *options;
+	pool->random = options->seed * 0x9e3779b97f4a7c15ull | 1;
+	shapes_drop(pool);
+	return 0;
+}
+
+/* The pieces of CLASSES that can be read; *ret_shapes owns what they point to. */
+static int read_classes(const struct pool *pool, const struct workload_class *classes, size_t count,
+			struct shape *shapes, struct target *ret, size_t *ret_count)
+{
+	char text[REASON_TEXT_MAX];
+
+	*ret_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (query_check(classes[i].demand, text, sizeof(text)))
+			continue;
+		if (shape_init(pool, classes[i].demand, &shapes[*ret_count]) < 0)
+			return -ENOMEM;
+		ret[*ret_count] = (struct target){ .piece = shapes[*ret_count].piece,
+						   .share = classes[i].share };
+		(*ret_count)++;
+	}
+	return 0;
+}
+
+/* The nodes as they are when nobody is there. */
+static void empty_boards(const struct pool *pool, struct board *boards)
+{
+	for (unsigned i = 0; i < pool->node_count; i++) {
+		pool_board(pool, i, &boards[i]);
+		boards[i].cpu_left = boards[i].cpu_total;
+		boards[i].tags = 0;
+		for (unsigned j = 0; j < boards[i].count; j++)
+			boards[i].left[j] = MILLI_WHOLE;
+	}
+}
+
+int pool_set_workload(struct pool *pool, const struct workload_class *classes, size_t count)
+{
+	const struct score_options options = { .original_cards = pool->options.original_cards,
+					       .original_classes = pool->options.original_classes,
+					       .seed = pool->options.seed };
+	autofree struct board *boards = calloc(pool->node_count + 1, sizeof(*boards));
+	autofree struct target *targets = calloc(count + 1, sizeof(*targets));
+	autofree struct shape *shapes = calloc(count + 1, sizeof(*shapes));
+	struct score_tables *tables = calloc(1, sizeof(*tables));
+	size_t read = 0;
+	int r = -ENOMEM;
+
+	if (boards && targets && shapes && tables) {
+		empty_boards(pool, boards);
+		r = read_classes(pool, classes, count, shapes, targets, &read);
+	}
+	if (r == 0)
+		r = score_tables_build(tables, targets, read, pool->model_count, boards,
+				       pool->node_count, &options);
+	for (size_t i = 0; i < read; i++)
+		shape_release(&shapes[i]);
+	if (r < 0) {
+		free(tables);
+		return r;
+	}
+	pool_drop_tables(pool);
+	pool->tables = tables;
+	shapes_drop(pool);
+	return 0;
+}
+
+void pool_drop_tables(struct pool *pool)
+{
+	if (pool->tables)
+		score_tables_release(pool->tables);
+	free(pool->tables);
+	pool->tables = NULL;
+}

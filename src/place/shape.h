@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shapes of Pods and their indexes; see place.h. Of shape.c and decide.c only. */
+#pragma once
+
+#include "score.h"
+
+#define SHAPE_KEY_MAX 1024u
+
+/* What is the same for all Pods of a shape. */
+struct shape {
+	struct query query; /* its demand and request are those of the Pod at hand */
+	struct piece piece;
+	uint16_t *milli; /* owned; of the piece */
+	const struct score_row *row;
+	enum tie_rule ties;
+
+	uint8_t *key; /* owned; the demand as bytes */
+	size_t key_size;
+	uint64_t hash;
+	struct tournament tournament;
+	uint64_t seen; /* changes of the pool that are in it */
+	uint64_t used; /* the turn when it was last asked for */
+};
+
+/* Everything but the index. 0 or -ENOMEM. */
+int shape_init(const struct pool *pool, const struct demand *demand, struct shape *ret);
+void shape_release(struct shape *shape);
+/* The shape's index, up to date; NULL: none (too long, names UUIDs, no memory). DEMAND is that of
+ * the Pod at hand. */
+struct shape *shape_get(struct pool *pool, const struct demand *demand);
+
+/* How NODE stands for the shape; *ret_fits (may be NULL): the cards that can serve. */
+void shape_judge(const struct pool *pool, const struct shape *shape, unsigned node,
+		 struct tournament_key *ret, uint64_t *ret_fits);
+/* The policy's choice of FITS on NODE. */
+struct answer shape_ask(const struct pool *pool, const struct shape *shape, unsigned node,
+			uint64_t fits);
+
+void pool_board(const struct pool *pool, unsigned node, struct board *ret);
