@@ -2,8 +2,83 @@
 /*
  * The face of src/replay: what would have happened. A trace (nodes, Pods, times) is read from files,
  * its Pods arrive at a pool and leave it, and what came of it is added up. Every decision is one of
- * src/place; nothing is decided here.
+ * src/place; nothing is decided here. A trace is only read once it is finished: runs with other
+ * policies and seeds may use it from several threads.
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "model/model.h"
+#include "place/place.h"
 #include "replay/trace.h"
+
+/* ---- the mix of a trace (workload.c) ---- */
+
+/* The mix of a trace for pool_set_workload(): most frequent first; Pods that differ in memory of the
+ * host only are one class. The array is the caller's. */
+int workload_make(const struct trace *trace, struct workload_class **ret, size_t *ret_count,
+		  struct error *error);
+
+/* ---- fragmentation (fragments.c) ---- */
+
+/*
+ * FGD's measure: F of a node for one class of Pods is what is free on its cards and no Pod of that
+ * class can use, in 1/1000 of a card; of a mix: the mean by share. The mix: the most frequent
+ * classes that make up 95 % of the Pods. Without WITH_CPU classes that ask for no card do not
+ * count; with it they count all that is free, as in the publication.
+ */
+struct fragments;
+int fragments_new(const struct trace *trace, bool with_cpu, struct fragments **ret,
+		  struct error *error);
+void fragments_free(struct fragments *fragments);
+DEFINE_CLEANUP(struct fragments, fragments_free)
+/* NODE: of the trace; POOL_NODE: the same in the pool. */
+double fragments_of_node(const struct fragments *fragments, const struct pool *pool, unsigned node,
+			 unsigned pool_node);
+
+/* ---- runs (run.c) ---- */
+
+struct run_options {
+	struct policy_options place;
+	unsigned arrival; /* see struct protocol */
+	bool original;    /* all peculiarities of the published simulator */
+	bool replay;      /* arrivals and departures by the trace's times instead of the protocol */
+	bool wait;        /* replay: who does not fit waits, first come first tried; else dropped */
+};
+
+struct run_count {
+	size_t arrived, failed;
+};
+
+struct run_point {
+	double arrived_percent; /* protocol: this percent has arrived; replay: asked for by then */
+	int64_t time;           /* replay: seconds */
+	double allocated_percent; /* of all cards */
+	double fragmented_percent;
+	size_t failed; /* so far */
+};
+
+struct run_result {
+	double arrived_percent;   /* asked for by all that arrived, of all cards */
+	double allocated_percent; /* at the end; replay: mean over time */
+	double peak_percent;
+	double unallocated_gpus;
+	double fragmented_percent; /* as allocated_percent */
+	size_t placed, failed;     /* a Pod that waits at the end has failed */
+	struct run_count classes[TRACE_CLASS_MAX], constrained;
+	double wait_seconds;      /* replay with wait: mean over those placed */
+	double seconds;           /* of wall time, from the empty pool to the last decision */
+	uint64_t checksum;        /* of all decisions */
+	struct run_point *points; /* owned */
+	size_t point_count, point_capacity;
+};
+void run_result_release(struct run_result *result);
+/* -EINVAL for what the trace cannot be asked (no times, no cards). */
+int run_trace(const struct trace *trace, const struct run_options *options, struct run_result *ret,
+	      struct error *error);
+/* The figure at a percent of arrival, NAN when it was not reached. */
+double run_allocated_at(const struct run_result *result, double percent);

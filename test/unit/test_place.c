@@ -323,7 +323,7 @@ TEST(refusals_say_the_obstacle_and_its_numbers)
 	}
 }
 
-static void must_refuse(const struct pool *pool, const struct request *request,
+static void must_refuse(struct pool *pool, const struct request *request,
 			enum reason_code code, int64_t have)
 {
 	struct placement placement;

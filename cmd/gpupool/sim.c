@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define NUMBERS_MAX   100000
+#define PROGRESS_WAIT 1.0 /* seconds before the first line */
+#define PROGRESS_STEP 0.5 /* seconds between lines */
+
+double sim_now(void)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+void sim_numbers_release(struct sim_numbers *numbers)
+{
+	free(numbers->items);
+	*numbers = (struct sim_numbers){ .items = NULL };
+}
+
+static int fail_numbers(const char *option, const char *text, struct error *error)
+{
+	return error_set(error, EINVAL,
+			 "--%s wants whole numbers, not '%s'; write for example 42, 42..51 or "
+			 "1,2,7..9",
+			 option, text);
+}
+
+/* "7" or "7..9" */
+static int add_range(const char *option, char *text, struct sim_numbers *numbers,
+		     struct error *error)
+{
+	char *dots = strstr(text, "..");
+	uint64_t first = 0, last = 0;
+
+	if (dots)
+		*dots = '\0';
+	if (parse_uint(text, 0, UINT64_MAX / 2, &first) < 0 ||
+	    parse_uint(dots ? dots + 2 : text, first, UINT64_MAX / 2, &last) < 0)
+		return fail_numbers(option, text, error);
+	if (last - first >= NUMBERS_MAX || numbers->count > NUMBERS_MAX)
+		return error_set(error, E2BIG, "--%s names more than %d numbers; name fewer",
+				 option, NUMBERS_MAX);
+	for (uint64_t at = first; at <= last; at++) {
+		unsigned long *item = VEC_ADD(&numbers->items, &numbers->count, &numbers->capacity);
+
+		if (!item)
+			return error_no_memory(error);
+		*item = at;
+	}
+	return 0;
+}
+
+int sim_read_numbers(const char *option, const char *text, struct sim_numbers *ret,
+		     struct error *error)
+{
+	cleanup(sim_numbers_release) struct sim_numbers numbers = { .items = NULL };
+	autofree char *copy = strdup(text);
+	char *rest = copy;
+
+	if (!copy)
+		return error_no_memory(error);
+	for (char *part; (part = strsep(&rest, ","));) {
+		int r = add_range(option, part, &numbers, error);
+		if (r < 0)
+			return r;
+	}
+	*ret = numbers;
+	numbers = (struct sim_numbers){ .items = NULL };
+	return 0;
+}
+
+int sim_read_policy(const char *text, const char *ties, struct policy_options *ret,
+		    struct error *error)
+{
+	size_t length = strcspn(text, "/");
+	autofree char *name = strndup(text, length);
+
+	if (!name)
+		return error_no_memory(error);
+	*ret = (struct policy_options){
+		.policy = node_policy_from_string(name),
+		.ties = tie_rule_from_string(text[length] ? text + length + 1 : ties),
+	};
+	if ((int)ret->policy < 0)
+		return error_set(error, EINVAL, "no policy '%s'; write one of %s", name,
+				 SIM_POLICIES);
+	if ((int)ret->ties < 0)
+		return error_set(error, EINVAL, "'%s' names no rule for ties; write one of %s",
+				 text, SIM_TIES);
+	return 0;
+}
+
+int sim_read_trace(const char *nodes, const char *pods, struct trace *trace, double *ret_seconds,
+		   struct error *error)
+{
+	double start = sim_now();
+
+	int r = trace_read_nodes_csv(trace, nodes, error);
+	if (r == 0)
+		r = trace_read_pods_csv(trace, pods, error);
+	if (r == 0)
+		r = trace_finish(trace, error);
+	*ret_seconds = sim_now() - start;
+	return r;
+}
+
+void sim_progress_start(struct sim_progress *progress, size_t all, bool forced)
+{
+	bool terminal = isatty(STDERR_FILENO) == 1;
+
+	*progress = (struct sim_progress){ .lock = PTHREAD_MUTEX_INITIALIZER,
+					   .all = all,
+					   .start = sim_now(),
+					   .wanted = forced || terminal,
+					   .terminal = terminal };
+	progress->shown = progress->start + PROGRESS_WAIT - PROGRESS_STEP;
+}
+
+void sim_progress_step(struct sim_progress *progress)
+{
+	double time = sim_now();
+
+	pthread_mutex_lock(&progress->lock);
+	progress->done++;
+	if (progress->wanted && time - progress->shown >= PROGRESS_STEP) {
+		progress->shown = time;
+		fprintf(stderr, "%sgpupool: %zu of %zu runs, %.0f s%s",
+			progress->terminal ? "\r" : "", progress->done, progress->all,
+			time - progress->start, progress->terminal ? "" : "\n");
+	}
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void sim_progress_end(struct sim_progress *progress)
+{
+	if (progress->terminal && progress->shown > progress->start + PROGRESS_WAIT - PROGRESS_STEP)
+		fputc('\n', stderr);
+	pthread_mutex_destroy(&progress->lock);
+}
+
+int sim_add_number(struct json_object *object, const char *key, double value, int decimals)
+{
+	char text[64];
+
+	if (!isfinite(value))
+		return json_add_null(object, key);
+	snprintf(text, sizeof(text), "%.*f", decimals, value);
+	struct json_object *number = json_object_new_double(value);
+	if (number && json_set_line(number, 0, text) < 0) {
+		json_object_put(number);
+		number = NULL;
+	}
+	return json_add(object, key, number);
+}
+
+static int add_failures(const struct run_result *result, struct json_object *object)
+{
+	struct json_object *arrived = json_object_new_object();
+	struct json_object *failed = json_object_new_object();
+	int r = 0;
+
+	for (int i = 0; i < TRACE_CLASS_MAX && r == 0; i++) {
+		const char *name = trace_class_to_string((enum trace_class)i);
+
+		r = json_add_uint(arrived, name, result->classes[i].arrived);
+		if (r == 0)
+			r = json_add_uint(failed, name, result->classes[i].failed);
+	}
+	if (r == 0)
+		r = json_add_uint(arrived, "constrained", result->constrained.arrived);
+	if (r == 0)
+		r = json_add_uint(failed, "constrained", result->constrained.failed);
+	if (r < 0) {
+		json_object_put(arrived);
+		json_object_put(failed);
+		return r;
+	}
+	r = json_add(object, "arrived_by_class", arrived);
+	if (r < 0) {
+		json_object_put(failed);
+		return r;
+	}
+	return json_add(object, "failed_by_class", failed);
+}
+
+static int add_figures(const struct run_result *result, struct json_object *object)
+{
+	const struct {
+		const char *key;
+		double value;
+		int decimals;
+	} figures[] = {
+		{ "arrived_percent", result->arrived_percent, 4 },
+		{ "allocated_percent", result->allocated_percent, 4 },
+		{ "peak_percent", result->peak_percent, 4 },
+		{ "unallocated_gpus", result->unallocated_gpus, 3 },
+		{ "fragmented_percent", result->fragmented_percent, 4 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		if (sim_add_number(object, figures[i].key, figures[i].value, figures[i].decimals) <
+		    0)
+			return -ENOMEM;
+	return 0;
+}
+
+int sim_result_to_json(const struct run_options *options, const struct run_result *result,
+		       struct json_object *object)
+{
+	char checksum[24];
+
+	snprintf(checksum, sizeof(checksum), "%016llx", (unsigned long long)result->checksum);
+	if (json_add_string(object, "policy", node_policy_to_string(options->place.policy)) < 0 ||
+	    json_add_string(object, "ties", tie_rule_to_string(options->place.ties)) < 0 ||
+	    json_add_uint(object, "seed", options->place.seed) < 0 ||
+	    json_add_bool(object, "original", options->original) < 0 ||
+	    add_figures(result, object) < 0 ||
+	    json_add_uint(object, "pods_placed", result->placed) < 0 ||
+	    json_add_uint(object, "pods_failed", result->failed) < 0 ||
+	    add_failures(result, object) < 0 || json_add_string(object, "checksum", checksum) < 0 ||
+	    sim_add_number(object, "seconds", result->seconds, 6) < 0)
+		return -ENOMEM;
+	return options->wait ? sim_add_number(object, "wait_seconds", result->wait_seconds, 1) : 0;
+}
+
+static int add_point(const struct run_point *point, bool replay, struct json_object *array)
+{
+	struct json_object *object = json_object_new_object();
+
+	if (sim_add_number(object, "arrived_percent", point->arrived_percent, replay ? 4 : 0) < 0 ||
+	    (replay && json_add_int(object, "time", point->time) < 0) ||
+	    sim_add_number(object, "allocated_percent", point->allocated_percent, 4) < 0 ||
+	    sim_add_number(object, "fragmented_percent", point->fragmented_percent, 4) < 0 ||
+	    json_add_uint(object, "pods_failed", point->failed) < 0) {
+		json_object_put(object);
+		return -ENOMEM;
+	}
+	return json_append(array, object);
+}
+
+int sim_add_points(const struct run_result *result, bool replay, struct json_object *object)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < result->point_count; i++)
+		if (add_point(&result->points[i], replay, array) < 0) {
+			json_object_put(array);
+			return -ENOMEM;
+		}
+	return json_add(object, "points", array);
+}
+
+struct sim_statistics sim_statistics_of(const double *values, size_t count)
+{
+	struct sim_statistics statistics = { .mean = 0 };
+	double squares = 0;
+
+	for (size_t i = 0; i < count; i++)
+		statistics.mean += values[i] / (double)count;
+	for (size_t i = 0; i < count; i++)
+		squares += (values[i] - statistics.mean) * (values[i] - statistics.mean);
+	if (count > 1)
+		statistics.deviation = sqrt(squares / (double)(count - 1));
+	if (count)
+		statistics.error2 = 2 * statistics.deviation / sqrt((double)count);
+	return statistics;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several policies on the same arrivals: means, deviations and paired differences. */
+#include "sim.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define LIST_MAX 64 /* policies, files, readings */
+
+struct sim_compare_options {
+	struct common_options common;
+	const char *nodes, *pods, *policies, *ties, *seeds, *at;
+	unsigned long arrival, jobs;
+	bool original, replay, csv, progress;
+};
+
+static const struct option_row sim_compare_rows[] = {
+	{ .name = "nodes",
+	  .kind = OPTION_STRING,
+	  .argument = "FILE",
+	  .help = "nodes and their cards, as CSV",
+	  .offset = offsetof(struct sim_compare_options, nodes) },
+	{ .name = "pods",
+	  .kind = OPTION_STRING,
+	  .argument = "FILE,...",
+	  .help = "lists of Pods, compared one by one",
+	  .offset = offsetof(struct sim_compare_options, pods) },
+	{ .name = "policies",
+	  .kind = OPTION_STRING,
+	  .argument = "NAME,...",
+	  .help = "NAME or NAME/TIES; differences are to the first",
+	  .offset = offsetof(struct sim_compare_options, policies),
+	  .fallback = "default,fgd/bestfit" },
+	{ .name = "ties",
+	  .kind = OPTION_CHOICE,
+	  .argument = "RULE",
+	  .help = "which of the nodes that are alike to the policy",
+	  .offset = offsetof(struct sim_compare_options, ties),
+	  .choices = SIM_TIES,
+	  .fallback = "name" },
+	{ .name = "seeds",
+	  .kind = OPTION_STRING,
+	  .argument = "N..M",
+	  .help = "one run for each",
+	  .offset = offsetof(struct sim_compare_options, seeds),
+	  .fallback = "42..51" },
+	{ .name = "arrival",
+	  .kind = OPTION_UINT,
+	  .argument = "PERCENT",
+	  .help = "how much of all cards is asked for in the end",
+	  .offset = offsetof(struct sim_compare_options, arrival),
+	  .minimum = 1,
+	  .maximum = 1000,
+	  .fallback = "130" },
+	{ .name = "at",
+	  .kind = OPTION_STRING,
+	  .argument = "PERCENT,...",
+	  .help = "readings on the way (default: the end)",
+	  .offset = offsetof(struct sim_compare_options, at) },
+	{ .name = "replay",
+	  .kind = OPTION_FLAG,
+	  .help = "Pods arrive and end at the times of the list instead; one seed is enough",
+	  .offset = offsetof(struct sim_compare_options, replay) },
+	{ .name = "original",
+	  .kind = OPTION_FLAG,
+	  .help = "with all peculiarities of the published simulator",
+	  .offset = offsetof(struct sim_compare_options, original) },
+	{ .name = "jobs",
+	  .kind = OPTION_UINT,
+	  .argument = "N",
+	  .help = "runs at once (default: as many as there are processors)",
+	  .offset = offsetof(struct sim_compare_options, jobs),
+	  .minimum = 0,
+	  .maximum = 256 },
+	{ .name = "progress",
+	  .kind = OPTION_FLAG,
+	  .help = "say how far it is, also where standard error is no terminal",
+	  .offset = offsetof(struct sim_compare_options, progress) },
+	COMMON_ROW_JSON(struct sim_compare_options),
+	{ .name = "csv",
+	  .kind = OPTION_FLAG,
+	  .help = "print the rows as CSV",
+	  .offset = offsetof(struct sim_compare_options, csv) },
+	{ .name = NULL },
+};
+
+struct sample { /* what is kept of one run */
+	double at[LIST_MAX];
+	double seconds;
+	struct run_count classes[TRACE_CLASS_MAX + 1]; /* constrained is the last */
+};
+
+struct comparison {
+	const struct sim_compare_options *options;
+	char *pods_text, *policies_text; /* owned; cut at the commas */
+	char *pods[LIST_MAX], *policies[LIST_MAX];
+	size_t pods_count, policy_count;
+	struct policy_options places[LIST_MAX];
+	struct sim_numbers seeds, at;
+	struct trace traces[LIST_MAX];
+	struct sample *samples; /* owned; by file, policy, seed */
+	struct sim_progress progress;
+};
+
+static void comparison_release(struct comparison *comparison)
+{
+	free(comparison->pods_text);
+	free(comparison->policies_text);
+	sim_numbers_release(&comparison->seeds);
+	sim_numbers_release(&comparison->at);
+	for (size_t i = 0; i < comparison->pods_count; i++)
+		trace_release(&comparison->traces[i]);
+	free(comparison->samples);
+}
+
+static int split(const char *option, const char *text, char **ret_copy, char **items,
+		 size_t *ret_count, struct error *error)
+{
+	char *rest = *ret_copy = strdup(text);
+
+	if (!rest)
+		return error_no_memory(error);
+	for (char *item; (item = strsep(&rest, ","));) {
+		if (*ret_count == LIST_MAX)
+			return error_set(error, E2BIG, "--%s names more than %d; name fewer",
+					 option, LIST_MAX);
+		items[(*ret_count)++] = item;
+	}
+	return 0;
+}
+
+static int comparison_set(struct comparison *comparison, struct error *error)
+{
+	const struct sim_compare_options *options = comparison->options;
+
+	if (!options->nodes || !options->pods)
+		return error_set(error, EINVAL, "'sim compare' wants --nodes FILE and --pods FILE");
+	int r = split("pods", options->pods, &comparison->pods_text, comparison->pods,
+		      &comparison->pods_count, error);
+	if (r == 0)
+		r = split("policies", options->policies, &comparison->policies_text,
+			  comparison->policies, &comparison->policy_count, error);
+	for (size_t i = 0; r == 0 && i < comparison->policy_count; i++)
+		r = sim_read_policy(comparison->policies[i], options->ties, &comparison->places[i],
+				    error);
+	if (r == 0)
+		r = sim_read_numbers("seeds", options->seeds, &comparison->seeds, error);
+	if (r == 0 && options->at)
+		r = sim_read_numbers("at", options->at, &comparison->at, error);
+	if (r == 0 && comparison->at.count > LIST_MAX)
+		r = error_set(error, E2BIG, "--at names more than %d readings", LIST_MAX);
+	return r;
+}
+
+static int read_trace(void *context, size_t index, struct error *error)
+{
+	struct comparison *comparison = context;
+	double seconds;
+
+	return sim_read_trace(comparison->options->nodes, comparison->pods[index],
+			      &comparison->traces[index], &seconds, error);
+}
+
+static void take_sample(const struct comparison *comparison, const struct run_result *result,
+			struct sample *sample)
+{
+	sample->at[0] = result->allocated_percent;
+	for (size_t i = 0; i < comparison->at.count; i++)
+		sample->at[i] = run_allocated_at(result, (double)comparison->at.items[i]);
+	sample->seconds = result->seconds;
+	memcpy(sample->classes, result->classes, sizeof(result->classes));
+	sample->classes[TRACE_CLASS_MAX] = result->constrained;
+}
+
+static int run_one(void *context, size_t index, struct error *error)
+{
+	struct comparison *comparison = context;
+	size_t seeds = comparison->seeds.count, policies = comparison->policy_count;
+	size_t pods = index / seeds / policies;
+	struct run_options options = { .place = comparison->places[index / seeds % policies],
+				       .arrival = (unsigned)comparison->options->arrival,
+				       .original = comparison->options->original,
+				       .replay = comparison->options->replay };
+	cleanup(run_result_release) struct run_result result = { .points = NULL };
+
+	options.place.seed = comparison->seeds.items[index % seeds];
+	int r = run_trace(&comparison->traces[pods], &options, &result, error);
+	if (r == 0)
+		take_sample(comparison, &result, &comparison->samples[index]);
+	sim_progress_step(&comparison->progress);
+	return r < 0 ? error_wrap(error, "%s", comparison->pods[pods]) : 0;
+}
+
+static int comparison_run(struct comparison *comparison, struct error *error)
+{
+	unsigned jobs =
+		comparison->options->jobs ? (unsigned)comparison->options->jobs : parallel_cores();
+	size_t runs = comparison->pods_count * comparison->policy_count * comparison->seeds.count;
+
+	for (size_t i = 0; i < comparison->pods_count; i++)
+		trace_init(&comparison->traces[i]);
+	int r = parallel_run(comparison->pods_count, jobs, read_trace, comparison, error);
+	if (r < 0)
+		return r;
+	comparison->samples = calloc(runs, sizeof(*comparison->samples));
+	if (!comparison->samples)
+		return error_no_memory(error);
+	sim_progress_start(&comparison->progress, runs, comparison->options->progress);
+	r = parallel_run(runs, jobs, run_one, comparison, error);
+	sim_progress_end(&comparison->progress);
+	return r;
+}
+
+struct row { /* of one file, policy and reading */
+	const char *pods, *policy;
+	double percent;
+	struct sim_statistics value, difference; /* to the first policy, paired by seed */
+	double milliseconds;
+	double failed[TRACE_CLASS_MAX + 1]; /* percent of those that arrived, over all seeds */
+};
+
+static const struct sample *samples_of(const struct comparison *comparison, size_t pods,
+				       size_t policy)
+{
+	return &comparison->samples[(pods * comparison->policy_count + policy) *
+				    comparison->seeds.count];
+}
+
+/* "openb_pod_list_default.csv" is shown without folder and ending. */
+static const char *short_name(char *path)
+{
+	char *slash = strrchr(path, '/');
+	char *name = slash ? slash + 1 : path;
+	char *ending = strstr(name, ".csv");
+
+	if (ending && !ending[4])
+		*ending = '\0';
+	return name;
+}
+
+static int row_make(struct comparison *comparison, size_t pods, size_t policy, size_t reading,
+		    struct row *row)
+{
+	const struct sample *own = samples_of(comparison, pods, policy);
+	const struct sample *first = samples_of(comparison, pods, 0);
+	size_t count = comparison->seeds.count;
+	autofree double *values = calloc(count * 2, sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	*row = (struct row){ .pods = short_name(comparison->pods[pods]),
+			     .policy = comparison->policies[policy],
+			     .percent = comparison->at.count
+						? (double)comparison->at.items[reading]
+						: (double)comparison->options->arrival };
+	for (size_t i = 0; i < count; i++) {
+		values[i] = own[i].at[reading];
+		values[count + i] = own[i].at[reading] - first[i].at[reading];
+		row->milliseconds += own[i].seconds * 1000 / (double)count;
+	}
+	row->value = sim_statistics_of(values, count);
+	row->difference = sim_statistics_of(values + count, count);
+	for (int class = 0; class <= TRACE_CLASS_MAX; class ++) {
+		struct run_count sum = { 0 };
+
+		for (size_t i = 0; i < count; i++) {
+			sum.arrived += own[i].classes[class].arrived;
+			sum.failed += own[i].classes[class].failed;
+		}
+		if (sum.arrived)
+			row->failed[class] = 100 * (double)sum.failed / (double)sum.arrived;
+	}
+	return 0;
+}
+
+static const char *class_name(int class)
+{
+	return class < TRACE_CLASS_MAX ? trace_class_to_string((enum trace_class) class)
+				       : "constrained";
+}
+
+/* Where rows go: one of these is set. */
+struct output {
+	struct columns *columns;
+	struct json_object *array;
+};
+
+static void row_print(struct columns *columns, const struct row *row)
+{
+	columns_add(columns, row->pods);
+	columns_add(columns, row->policy);
+	columns_addf(columns, "%.0f", row->percent);
+	columns_addf(columns, "%.3f", row->value.mean);
+	columns_addf(columns, "%.3f", row->value.deviation);
+	columns_addf(columns, "%+.3f", row->difference.mean);
+	columns_addf(columns, "%.3f", row->difference.error2);
+	columns_addf(columns, "%.1f", row->milliseconds);
+}
+
+static void row_csv(const struct row *row)
+{
+	printf("%s,%s,%.0f,%.4f,%.4f,%.4f,%.4f,%.2f", row->pods, row->policy, row->percent,
+	       row->value.mean, row->value.deviation, row->difference.mean, row->difference.error2,
+	       row->milliseconds);
+	for (int class = 0; class <= TRACE_CLASS_MAX; class ++)
+		printf(",%.4f", row->failed[class]);
+	putchar('\n');
+}
+
+static int row_fill_json(const struct row *row, struct json_object *object)
+{
+	struct json_object *failed = json_object_new_object();
+
+	if (json_add(object, "failed_percent_by_class", failed) < 0 ||
+	    json_add_string(object, "pods", row->pods) < 0 ||
+	    json_add_string(object, "policy", row->policy) < 0 ||
+	    sim_add_number(object, "arrived_percent", row->percent, 0) < 0 ||
+	    sim_add_number(object, "allocated_percent", row->value.mean, 4) < 0 ||
+	    sim_add_number(object, "deviation", row->value.deviation, 4) < 0 ||
+	    sim_add_number(object, "difference", row->difference.mean, 4) < 0 ||
+	    sim_add_number(object, "difference_error2", row->difference.error2, 4) < 0 ||
+	    sim_add_number(object, "seconds", row->milliseconds / 1000, 6) < 0)
+		return -ENOMEM;
+	for (int class = 0; class <= TRACE_CLASS_MAX; class ++)
+		if (sim_add_number(failed, class_name(class), row->failed[class], 4) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int row_json(const struct row *row, struct json_object *array)
+{
+	struct json_object *object = json_object_new_object();
+
+	if (row_fill_json(row, object) < 0) {
+		json_object_put(object);
+		return -ENOMEM;
+	}
+	return json_append(array, object);
+}
+
+static int rows_put(struct comparison *comparison, const struct output *output)
+{
+	size_t readings = comparison->at.count ? comparison->at.count : 1;
+	size_t count = comparison->pods_count * comparison->policy_count * readings;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t policy = i / readings % comparison->policy_count;
+		struct row row;
+
+		int r = row_make(comparison, i / readings / comparison->policy_count, policy,
+				 i % readings, &row);
+		if (r == 0 && output->array)
+			r = row_json(&row, output->array);
+		else if (r == 0 && output->columns)
+			row_print(output->columns, &row);
+		else if (r == 0)
+			row_csv(&row);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int print_table(struct comparison *comparison)
+{
+	static const char *const titles[] = { "PODS", "POLICY",     "AT %",    "ALLOCATED %",
+					      "SD",   "DIFFERENCE", "+- 2 SE", "MS" };
+	autocolumns columns = COLUMNS_INIT(ARRAY_SIZE(titles));
+
+	columns.right = ~3u;
+	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
+		columns_add(&columns, titles[i]);
+	int r = rows_put(comparison, &(struct output){ .columns = &columns });
+	if (r == 0)
+		print_columns(&columns, stdout);
+	return r;
+}
+
+static int print_csv(struct comparison *comparison)
+{
+	printf("pods,policy,arrived_percent,allocated_percent,deviation,difference,"
+	       "difference_error2,milliseconds");
+	for (int class = 0; class <= TRACE_CLASS_MAX; class ++)
+		printf(",failed_%s_percent", class_name(class));
+	putchar('\n');
+	return rows_put(comparison, &(struct output){ .columns = NULL });
+}
+
+static int print_object(struct comparison *comparison)
+{
+	autojson *object = json_object_new_object();
+	struct json_object *array = json_object_new_array();
+
+	if (json_add(object, "rows", array) < 0 ||
+	    json_add_bool(object, "original", comparison->options->original) < 0 ||
+	    json_add_uint(object, "runs_each", comparison->seeds.count) < 0 ||
+	    rows_put(comparison, &(struct output){ .array = array }) < 0)
+		return -ENOMEM;
+	print_json(object);
+	return 0;
+}
+
+static int comparison_print(struct comparison *comparison)
+{
+	if (comparison->options->common.json)
+		return print_object(comparison);
+	return comparison->options->csv ? print_csv(comparison) : print_table(comparison);
+}
+
+static int sim_compare(void *data, int argc, char **argv)
+{
+	cleanup(comparison_release) struct comparison comparison = { .options = data };
+	struct error error = ERROR_INIT;
+
+	(void)argc;
+	(void)argv;
+	if (comparison_set(&comparison, &error) < 0) {
+		comparison.pods_count = 0;
+		return fail(EXIT_USAGE, &error);
+	}
+	if (comparison_run(&comparison, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	if (comparison_print(&comparison) < 0) {
+		error_no_memory(&error);
+		return fail(EXIT_FAILED, &error);
+	}
+	return EXIT_DONE;
+}
+
+const struct command command_sim_compare = {
+	.name = "sim compare",
+	.summary = "compare policies on the same arrivals",
+	.operands = "",
+	.description =
+		"Runs what 'sim run' runs for each list, policy and seed. The difference is to "
+		"the first policy, paired by seed, with two standard errors of its mean.",
+	.examples = "gpupool sim compare --nodes nodes.csv --pods a.csv,b.csv "
+		    "--policies fgd/bestfit,default --at 95,100,130",
+	.options = sim_compare_rows,
+	.run = sim_compare,
+	.size = sizeof(struct sim_compare_options),
+};

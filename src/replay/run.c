@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define HASH_START 0xcbf29ce484222325u
+#define HASH_PRIME 0x100000001b3u
+
+void run_result_release(struct run_result *result)
+{
+	free(result->points);
+	*result = (struct run_result){ .points = NULL };
+}
+
+static double now(void)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static double percent_of(const struct run *run, double milli)
+{
+	return run->trace->capacity_milli ? 100 * milli / (double)run->trace->capacity_milli : 0;
+}
+
+/* Nodes in order of names; the original's in one of the seed's. */
+static int run_add_nodes(struct run *run, struct error *error)
+{
+	uint32_t count = (uint32_t)run->trace->node_count;
+	struct random random;
+
+	run->nodes = calloc(count + 1, sizeof(*run->nodes));
+	if (!run->nodes)
+		return error_no_memory(error);
+	for (uint32_t i = 0; i < count; i++)
+		run->nodes[i] = i;
+	if (run->options->original) {
+		random_start(&random, run->options->place.seed, RANDOM_NODES);
+		random_shuffle(&random, run->nodes, count);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		int r = pool_add_node(run->pool, &run->trace->nodes[run->nodes[i]], error);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int run_set_policy(struct run *run, struct error *error)
+{
+	struct policy_options place = run->options->place;
+	autofree struct workload_class *workload = NULL;
+	size_t count = 0;
+
+	if (run->options->original)
+		place.original_cards = place.original_classes = true;
+	int r = workload_make(run->trace, &workload, &count, error);
+	if (r < 0)
+		return r;
+	r = pool_set_policy(run->pool, &place);
+	if (r < 0)
+		return error_set_errno(error, -r, "cannot set the policy");
+	r = pool_set_workload(run->pool, workload, count);
+	return r < 0 ? error_set_errno(error, -r, "cannot set the workload") : 0;
+}
+
+static void run_release(struct run *run)
+{
+	pool_free(run->pool);
+	fragments_free(run->fragments);
+	free(run->nodes);
+	free(run->node_left);
+	free(run->node_fragment);
+	free(run->node_dirty);
+	free(run->dirty);
+	run_result_release(&run->result);
+}
+
+/* What is left on a node, and in the sum. */
+static void run_read_node(struct run *run, uint32_t node)
+{
+	uint32_t at = run->nodes[node];
+	unsigned count = run->trace->first_cards[at + 1] - run->trace->first_cards[at], left = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		left += pool_card_left_milli(run->pool, node, i);
+	run->left_milli += (int64_t)left - run->node_left[node];
+	run->node_left[node] = left;
+	if (run->node_dirty[node])
+		return;
+	run->node_dirty[node] = true;
+	run->dirty[run->dirty_count++] = node;
+}
+
+static int run_prepare(struct run *run, struct error *error)
+{
+	size_t count = run->trace->node_count;
+
+	run->pool = pool_new();
+	run->node_left = calloc(count, sizeof(*run->node_left));
+	run->node_fragment = calloc(count, sizeof(*run->node_fragment));
+	run->node_dirty = calloc(count, sizeof(*run->node_dirty));
+	run->dirty = calloc(count, sizeof(*run->dirty));
+	if (!run->pool || !run->node_left || !run->node_fragment || !run->node_dirty || !run->dirty)
+		return error_no_memory(error);
+	int r = run_add_nodes(run, error);
+	if (r == 0)
+		r = run_set_policy(run, error);
+	if (r == 0)
+		r = fragments_new(run->trace, run->options->original, &run->fragments, error);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < count; i++)
+		run_read_node(run, i);
+	run->result.checksum = HASH_START;
+	return 0;
+}
+
+static void run_hash(struct run *run, uint64_t value)
+{
+	run->result.checksum = (run->result.checksum ^ value) * HASH_PRIME;
+}
+
+static void run_hash_decision(struct run *run, const struct decision *decision)
+{
+	run_hash(run, run->nodes[decision->node] + 1);
+	for (unsigned i = 0; i < decision->count; i++)
+		for (unsigned k = 0; k < decision->placements[i].count; k++)
+			run_hash(run, decision->placements[i].cards[k]);
+}
+
+void run_count_arrival(struct run *run, uint32_t pod)
+{
+	const struct trace_shape *shape = run_shape(run, pod);
+
+	run->arrived_milli += (int64_t)shape->milli * shape->cards;
+	run->result.classes[shape->class].arrived++;
+	run->result.constrained.arrived += shape->constrained;
+}
+
+void run_count_failure(struct run *run, uint32_t pod)
+{
+	const struct trace_shape *shape = run_shape(run, pod);
+
+	run->result.failed++;
+	run->result.classes[shape->class].failed++;
+	run->result.constrained.failed += shape->constrained;
+	run_hash(run, 0);
+}
+
+int run_place(struct run *run, uint32_t pod, uint64_t *ret_id, uint32_t *ret_node,
+	      struct error *error)
+{
+	const struct demand *demand = &run_shape(run, pod)->demand;
+	struct decision *decision = &run->decision;
+
+	int r = pool_decide(run->pool, demand, decision, NULL);
+	if (r == -EAGAIN || r == -ENOSPC)
+		return 0;
+	if (r == 0)
+		r = pool_hold(run->pool, demand, decision, ret_id);
+	if (r < 0)
+		return error_set_errno(error, -r, "cannot place Pod %s",
+				       trace_pod_name(run->trace, pod));
+	run->result.placed++;
+	*ret_node = decision->node;
+	run_read_node(run, decision->node);
+	run_hash_decision(run, decision);
+	return 1;
+}
+
+int run_end(struct run *run, uint64_t id, uint32_t node, struct error *error)
+{
+	int r = pool_release(run->pool, id);
+	if (r < 0)
+		return error_set_errno(error, -r, "cannot release grant %llu",
+				       (unsigned long long)id);
+	run_read_node(run, node);
+	return 0;
+}
+
+double run_allocated(const struct run *run)
+{
+	return percent_of(run, (double)(run->trace->capacity_milli - run->left_milli));
+}
+
+double run_fragmented(struct run *run)
+{
+	while (run->dirty_count) {
+		uint32_t node = run->dirty[--run->dirty_count];
+		double fragment =
+			fragments_of_node(run->fragments, run->pool, run->nodes[node], node);
+
+		run->node_dirty[node] = false;
+		run->fragment_milli += fragment - run->node_fragment[node];
+		run->node_fragment[node] = fragment;
+	}
+	return percent_of(run, run->fragment_milli);
+}
+
+int run_add_point(struct run *run, double arrived, int64_t time, struct error *error)
+{
+	struct run_result *result = &run->result;
+	struct run_point *point =
+		VEC_ADD(&result->points, &result->point_count, &result->point_capacity);
+
+	if (!point)
+		return error_no_memory(error);
+	*point = (struct run_point){ .arrived_percent = arrived,
+				     .time = time,
+				     .allocated_percent = run_allocated(run),
+				     .fragmented_percent = run_fragmented(run),
+				     .failed = result->failed };
+	return 0;
+}
+
+/* The readings that the last arrival has reached: one a percent. */
+static int read_points(struct run *run, unsigned *next, struct error *error)
+{
+	int64_t step = run->trace->capacity_milli / 100;
+
+	while (step && run->arrived_milli >= step * *next) {
+		int r = run_add_point(run, *next, 0, error);
+		if (r < 0)
+			return r;
+		++*next;
+	}
+	return 0;
+}
+
+static int run_protocol(struct run *run, struct error *error)
+{
+	const struct protocol protocol = { .seed = run->options->place.seed,
+					   .percent = run->options->arrival,
+					   .original = run->options->original };
+	cleanup(arrivals_release) struct arrivals arrivals = { .pods = NULL };
+	unsigned next = 1;
+
+	int r = arrivals_make(run->trace, &protocol, &arrivals, error);
+	for (size_t i = 0; r == 0 && i < arrivals.count; i++) {
+		uint32_t pod = arrivals.pods[i], node;
+		uint64_t id;
+
+		run_count_arrival(run, pod);
+		r = run_place(run, pod, &id, &node, error);
+		if (r < 0)
+			break;
+		if (r == 0)
+			run_count_failure(run, pod);
+		r = read_points(run, &next, error);
+	}
+	if (r < 0)
+		return r;
+	/* Of the last percent a little less arrives than would fill it. */
+	if (run->options->arrival && next == run->options->arrival)
+		r = run_add_point(run, next, 0, error);
+	run->result.allocated_percent = run_allocated(run);
+	run->result.peak_percent = run->result.allocated_percent;
+	run->result.fragmented_percent = run_fragmented(run);
+	return r;
+}
+
+int run_trace(const struct trace *trace, const struct run_options *options, struct run_result *ret,
+	      struct error *error)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	double start = now();
+
+	if (!run)
+		return error_no_memory(error);
+	run->trace = trace;
+	run->options = options;
+	int r = run_prepare(run, error);
+	if (r == 0)
+		r = options->replay ? run_replay(run, error) : run_protocol(run, error);
+	if (r == 0) {
+		struct run_result *result = &run->result;
+
+		result->arrived_percent = percent_of(run, (double)run->arrived_milli);
+		result->unallocated_gpus = (double)trace->capacity_milli / 1000 *
+					   (100 - result->allocated_percent) / 100;
+		result->seconds = now() - start;
+		*ret = *result;
+		*result = (struct run_result){ .points = NULL };
+	}
+	run_release(run);
+	free(run);
+	return r;
+}
+
+double run_allocated_at(const struct run_result *result, double percent)
+{
+	for (size_t i = 0; i < result->point_count; i++)
+		if (result->points[i].arrived_percent >= percent)
+			return result->points[i].allocated_percent;
+	return NAN;
+}

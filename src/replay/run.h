@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside src/replay: one run, its pool and what is read of it. */
+#pragma once
+
+#include "replay/replay.h"
+
+struct run {
+	const struct trace *trace;
+	const struct run_options *options;
+	struct pool *pool;           /* owned */
+	struct fragments *fragments; /* owned */
+	/* By the pool's number of a node. Owned. */
+	uint32_t *nodes; /* its number in the trace */
+	unsigned *node_left;
+	double *node_fragment;
+	bool *node_dirty; /* node_fragment is of before */
+	uint32_t *dirty;  /* those nodes */
+	size_t dirty_count;
+	int64_t left_milli, arrived_milli;
+	double fragment_milli;
+	struct decision decision;
+	struct run_result result;
+};
+
+static inline const struct trace_shape *run_shape(const struct run *run, uint32_t pod)
+{
+	return &run->trace->shapes[run->trace->pods[pod].shape];
+}
+
+void run_count_arrival(struct run *run, uint32_t pod);
+void run_count_failure(struct run *run, uint32_t pod);
+/* 1: placed. 0: it does not fit. */
+int run_place(struct run *run, uint32_t pod, uint64_t *ret_id, uint32_t *ret_node,
+	      struct error *error);
+int run_end(struct run *run, uint64_t id, uint32_t node, struct error *error);
+double run_allocated(const struct run *run);
+double run_fragmented(struct run *run);
+int run_add_point(struct run *run, double arrived, int64_t time, struct error *error);
+
+/* Arrivals and departures by time (departures.c). */
+int run_replay(struct run *run, struct error *error);
