@@ -63,7 +63,7 @@ static void offer(struct pool *pool, const struct shape *shape, unsigned node, s
 	struct tournament_key key;
 	int order = 1;
 
-	shape_judge(pool, shape, node, &key, NULL);
+	shape_judge(pool, shape, node, &key);
 	if (best->node != ANY_NODE)
 		order = compare_keys(&key, &best->key);
 	if (order < 0)
@@ -137,6 +137,8 @@ static int finish(struct pool *pool, const struct shape *shape, const struct bes
 
 	if (best->node != ANY_NODE && best->key.depth == DEPTH_FITS)
 		return place(pool, shape, best->node, ret);
+	if (!ret_reason)
+		return -EAGAIN;
 	if (best->node != ANY_NODE)
 		filter_node(pool, &shape->query, best->node, &standing);
 	return refuse_standing(pool, &shape->query, &standing, ret_reason);
@@ -154,7 +156,7 @@ static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
 	if (wrong)
 		return refuse_request(demand->object ? demand->object : "the Pod", wrong,
 				      ret_reason);
-	indexed = only == ANY_NODE ? shape_get(pool, demand) : NULL;
+	indexed = only == ANY_NODE ? shape_get(pool, demand, ret_reason != NULL) : NULL;
 	if (indexed) {
 		ask_index(pool, indexed, &best);
 		return finish(pool, indexed, &best, ret, ret_reason);

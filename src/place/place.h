@@ -99,7 +99,7 @@ struct decision {
  * at a time). A memory_percent is rounded down to whole GiB of each card, at least 1. Cards for one
  * container of the Pod: with more it is refused as bad_request.
  * 0: *ret is a decision. -EAGAIN: could fit later. -ENOSPC: can never fit in this pool.
- * With both refusals *ret_reason (may be NULL: no reason wanted) says why: the deepest obstacle
+ * With both refusals *ret_reason (NULL: none is wanted, and -EAGAIN stands for both) says why: the deepest obstacle
  * over all nodes, with numbers that are right for the node and card that it names.
  */
 int pool_decide(struct pool *pool, const struct demand *demand, struct decision *ret,

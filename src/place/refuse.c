@@ -302,9 +302,6 @@ int refuse_standing(const struct pool *pool, const struct query *query,
 {
 	const struct refusal refusal = { pool, query, standing };
 
-	struct reason unread;
-
-	ret_reason = ret_reason ? ret_reason : &unread;
 	assert(standing->depth < DEPTH_FITS); /* else it would have been placed */
 	*ret_reason = (struct reason){ .wanted = standing->wanted,
 				       .have = standing->have,

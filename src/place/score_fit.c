@@ -208,9 +208,12 @@ struct answer score_topology(const struct question *question)
 	unsigned wanted = question->piece->cards, size = NODE_CARDS_MAX + 1;
 	uint64_t group = question->fits;
 
-	if (!board->node || wanted < 2)
+	if (!board->node || wanted == 0 || (wanted < 2 && !question->piece->whole))
 		return score_binpack(question);
 	group = topology_group(board->node, question->fits, wanted);
+	if (wanted < 2)
+		return (struct answer){ -board_sum(board),
+					topology_choose(board->node, group, wanted) };
 	for (unsigned i = 0; i < board->node->group_count; i++) {
 		unsigned count = count_cards(board->node->groups[i] & question->fits);
 

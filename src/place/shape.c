@@ -192,6 +192,7 @@ int shape_init(const struct pool *pool, const struct demand *demand, struct shap
 	ret->row = &score_rows[policy];
 	ret->ties = policy == NODE_POLICY_RANDOM ? TIE_RANDOM : pool->options.ties;
 	ret->key = NULL;
+	ret->exact = true;
 	ret->tournament = (struct tournament){ 0 };
 	return 0;
 }
@@ -231,12 +232,64 @@ struct answer shape_ask(const struct pool *pool, const struct shape *shape, unsi
 	return shape->row->score(&question);
 }
 
-void shape_judge(const struct pool *pool, const struct shape *shape, unsigned node,
-		 struct tournament_key *ret, uint64_t *ret_fits)
+static bool node_lets_in(const struct node *node, const struct query *query)
 {
-	struct standing standing;
+	const struct resources *needs = &query->demand->needs;
 
-	filter_node(pool, &shape->query, node, &standing);
+	return needs->cpu_milli <= resource_left(node->total.cpu_milli, node->used.cpu_milli) &&
+	       needs->memory_mib <= resource_left(node->total.memory_mib, node->used.memory_mib) &&
+	       needs->pods <= resource_left(node->total.pods, node->used.pods) &&
+	       demand_selects(query->demand, &node->labels);
+}
+
+static bool slot_serves(const struct slot *slot, const struct request *request)
+{
+	return request->kind == REQUEST_WHOLE ||
+	       (slot_free_units(slot) >= query_units(request, slot->units) &&
+		slot_free_compute(slot) >= request->compute_percent);
+}
+
+/* The cards of filter_node() when it says DEPTH_FITS, in a fraction of its time; else false. */
+static bool fits_now(const struct pool *pool, const struct query *query, unsigned number,
+		     uint64_t *ret)
+{
+	const struct request *request = query->request;
+	const struct node *node = &pool->nodes[number];
+	uint64_t cards, fits = 0;
+
+	if (!request) {
+		*ret = 0;
+		return node_lets_in(node, query);
+	}
+	if (request->kind != REQUEST_WHOLE && request->kind != REQUEST_SLICE)
+		return false;
+	cards = request->kind == REQUEST_WHOLE ? node->idle & node->for_whole : node->for_slices;
+	if (count_cards(cards) < request->cards || !node_lets_in(node, query))
+		return false;
+	for (uint64_t rest = cards; rest; rest &= rest - 1) {
+		const struct slot *slot = node_slot(pool, node, first_card(rest));
+
+		if (model_set_has(&query->models, slot->model) && slot_serves(slot, request) &&
+		    !(query->excluded_count &&
+		      query_excludes(query, node->first + first_card(rest))))
+			fits |= rest & -rest;
+	}
+	*ret = fits;
+	return count_cards(fits) >= request->cards;
+}
+
+void shape_judge(const struct pool *pool, const struct shape *shape, unsigned node,
+		 struct tournament_key *ret)
+{
+	struct standing standing = { .depth = DEPTH_FITS };
+
+	if (shape->query.by_name || !fits_now(pool, &shape->query, node, &standing.fits)) {
+		if (!shape->exact) {
+			*ret = (struct tournament_key){ 0 };
+			return;
+		}
+		filter_node(pool, &shape->query, node, &standing);
+	}
 	*ret = (struct tournament_key){ .depth = standing.depth, .value = standing.rank };
 	if (standing.depth == DEPTH_FITS) {
 		ret->value = shape_ask(pool, shape, node, standing.fits).value;
@@ -247,8 +300,6 @@ void shape_judge(const struct pool *pool, const struct shape *shape, unsigned no
 			ret->tie = score_tie_bestfit(&board, &shape->piece);
 		}
 	}
-	if (ret_fits)
-		*ret_fits = standing.fits;
 }
 
 static void shape_rebuild(const struct pool *pool, struct shape *shape)
@@ -256,7 +307,7 @@ static void shape_rebuild(const struct pool *pool, struct shape *shape)
 	struct tournament_key key;
 
 	for (uint32_t i = 0; i < pool->node_count; i++) {
-		shape_judge(pool, shape, i, &key, NULL);
+		shape_judge(pool, shape, i, &key);
 		tournament_put(&shape->tournament, i, &key);
 	}
 	tournament_build(&shape->tournament);
@@ -278,7 +329,7 @@ static void shape_catch_up(const struct pool *pool, struct shape *shape)
 
 		if (pool->nodes[node].changed != shape->seen)
 			continue;
-		shape_judge(pool, shape, node, &key, NULL);
+		shape_judge(pool, shape, node, &key);
 		tournament_set(&shape->tournament, node, &key);
 	}
 }
@@ -329,7 +380,7 @@ static void shapes_drop_oldest(struct shapes *shapes)
 }
 
 static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
-				const struct key *key, uint64_t hash)
+				const struct key *key, uint64_t hash, bool exact)
 {
 	struct shapes *shapes = pool->shapes;
 	struct shape *shape = calloc(1, sizeof(*shape));
@@ -346,6 +397,7 @@ static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
 	memcpy(shape->key, key->bytes, key->size);
 	shape->key_size = key->size;
 	shape->hash = hash;
+	shape->exact = exact;
 	shape_rebuild(pool, shape);
 	shape->seen = pool->change_count;
 	if (shapes->count >= shapes_limit(pool))
@@ -366,7 +418,7 @@ static bool shapes_start(struct pool *pool)
 	return true;
 }
 
-struct shape *shape_get(struct pool *pool, const struct demand *demand)
+struct shape *shape_get(struct pool *pool, const struct demand *demand, bool exact)
 {
 	const struct request *request = demand->request_count ? &demand->requests[0] : NULL;
 	struct key key;
@@ -385,9 +437,14 @@ struct shape *shape_get(struct pool *pool, const struct demand *demand)
 		shape->query.demand = demand;
 		shape->query.request = request;
 		shape->query.object = demand->object ? demand->object : "the Pod";
+		if (exact && !shape->exact) {
+			shape->exact = true;
+			shape_rebuild(pool, shape);
+			shape->seen = pool->change_count;
+		}
 		shape_catch_up(pool, shape);
 	} else {
-		shape = shapes_add(pool, demand, &key, hash);
+		shape = shapes_add(pool, demand, &key, hash, exact);
 	}
 	if (shape)
 		shape->used = ++pool->shapes->turn;

@@ -18,6 +18,9 @@ struct shape {
 	size_t key_size;
 	uint64_t hash;
 	struct tournament tournament;
+	/* Nodes that do not fit are in it by their obstacle; until somebody wants a reason they are
+	 * all alike, which is quicker. */
+	bool exact;
 	uint64_t seen; /* changes of the pool that are in it */
 	uint64_t used; /* the turn when it was last asked for */
 };
@@ -26,12 +29,12 @@ struct shape {
 int shape_init(const struct pool *pool, const struct demand *demand, struct shape *ret);
 void shape_release(struct shape *shape);
 /* The shape's index, up to date; NULL: none (too long, names UUIDs, no memory). DEMAND is that of
- * the Pod at hand. */
-struct shape *shape_get(struct pool *pool, const struct demand *demand);
+ * the Pod at hand; EXACT: obstacles are wanted. */
+struct shape *shape_get(struct pool *pool, const struct demand *demand, bool exact);
 
-/* How NODE stands for the shape; *ret_fits (may be NULL): the cards that can serve. */
+/* How NODE stands for the shape. */
 void shape_judge(const struct pool *pool, const struct shape *shape, unsigned node,
-		 struct tournament_key *ret, uint64_t *ret_fits);
+		 struct tournament_key *ret);
 /* The policy's choice of FITS on NODE. */
 struct answer shape_ask(const struct pool *pool, const struct shape *shape, unsigned node,
 			uint64_t fits);
