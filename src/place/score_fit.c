@@ -185,7 +185,11 @@ int64_t score_tie_bestfit(const struct board *board, const struct piece *piece)
 
 struct answer score_binpack(const struct question *question)
 {
-	return (struct answer){ -board_sum(question->board), choose_fullest(question) };
+	const struct piece *piece = question->piece;
+
+	return (struct answer){ -board_sum(question->board),
+				piece->whole ? choose_lowest(question->fits, piece->cards)
+					     : choose_by_left(question, false) };
 }
 
 /* The largest free share of a node, and of its cards. */

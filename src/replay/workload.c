@@ -33,14 +33,16 @@ static int compare_shapes(const struct trace_shape *left, const struct trace_sha
 {
 	const struct demand *a = &left->demand, *b = &right->demand;
 
-	if (a->needs.cpu_milli != b->needs.cpu_milli)
-		return a->needs.cpu_milli < b->needs.cpu_milli ? -1 : 1;
-	if (left->milli != right->milli)
-		return left->milli < right->milli ? -1 : 1;
-	if (left->cards != right->cards)
-		return left->cards < right->cards ? -1 : 1;
-	if (a->request_count != b->request_count)
-		return a->request_count < b->request_count ? -1 : 1;
+	const int64_t sizes[][2] = {
+		{ a->needs.cpu_milli, b->needs.cpu_milli },
+		{ left->milli, right->milli },
+		{ left->cards, right->cards },
+		{ (int64_t)a->request_count, (int64_t)b->request_count },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		if (sizes[i][0] != sizes[i][1])
+			return sizes[i][0] < sizes[i][1] ? -1 : 1;
 	int order = a->request_count ? compare_requests(a->requests, b->requests) : 0;
 	if (order || (!a->selector_count && !a->term_count && !b->selector_count && !b->term_count))
 		return order;

@@ -323,8 +323,8 @@ TEST(refusals_say_the_obstacle_and_its_numbers)
 	}
 }
 
-static void must_refuse(struct pool *pool, const struct request *request,
-			enum reason_code code, int64_t have)
+static void must_refuse(struct pool *pool, const struct request *request, enum reason_code code,
+			int64_t have)
 {
 	struct placement placement;
 	struct reason reason;

@@ -1,88 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim.h"
+#include "simulate.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-struct sim_run_options {
+struct simulate_run_options {
 	struct common_options common;
 	const char *nodes, *pods, *policy, *ties, *seeds;
 	unsigned long seed, arrival, jobs;
 	bool original, replay, wait, csv, progress;
 };
 
-static const struct option_row sim_run_rows[] = {
+static const struct option_row simulate_run_rows[] = {
 	{ .name = "nodes",
 	  .kind = OPTION_STRING,
 	  .argument = "FILE",
 	  .help = "nodes and their cards, as CSV",
-	  .offset = offsetof(struct sim_run_options, nodes) },
+	  .offset = offsetof(struct simulate_run_options, nodes) },
 	{ .name = "pods",
 	  .kind = OPTION_STRING,
 	  .argument = "FILE",
 	  .help = "Pods that arrive, as CSV",
-	  .offset = offsetof(struct sim_run_options, pods) },
+	  .offset = offsetof(struct simulate_run_options, pods) },
 	{ .name = "policy",
 	  .kind = OPTION_CHOICE,
 	  .argument = "NAME",
 	  .help = "which node and cards when several fit",
-	  .offset = offsetof(struct sim_run_options, policy),
-	  .choices = SIM_POLICIES,
+	  .offset = offsetof(struct simulate_run_options, policy),
+	  .choices = SIMULATE_POLICIES,
 	  .fallback = "default" },
 	{ .name = "ties",
 	  .kind = OPTION_CHOICE,
 	  .argument = "RULE",
 	  .help = "which of the nodes that are alike to the policy",
-	  .offset = offsetof(struct sim_run_options, ties),
-	  .choices = SIM_TIES,
+	  .offset = offsetof(struct simulate_run_options, ties),
+	  .choices = SIMULATE_TIES,
 	  .fallback = "name" },
 	{ .name = "seed",
 	  .kind = OPTION_UINT,
 	  .argument = "N",
 	  .help = "of the order of arrival and of whatever is random",
-	  .offset = offsetof(struct sim_run_options, seed),
+	  .offset = offsetof(struct simulate_run_options, seed),
 	  .fallback = "42" },
 	{ .name = "seeds",
 	  .kind = OPTION_STRING,
 	  .argument = "N..M",
 	  .help = "one run for each of these seeds, and their mean",
-	  .offset = offsetof(struct sim_run_options, seeds) },
+	  .offset = offsetof(struct simulate_run_options, seeds) },
 	{ .name = "arrival",
 	  .kind = OPTION_UINT,
 	  .argument = "PERCENT",
 	  .help = "how much of all cards is asked for in the end; 0: by the list as it is",
-	  .offset = offsetof(struct sim_run_options, arrival),
+	  .offset = offsetof(struct simulate_run_options, arrival),
 	  .minimum = 0,
 	  .maximum = 1000,
 	  .fallback = "130" },
 	{ .name = "replay",
 	  .kind = OPTION_FLAG,
 	  .help = "Pods arrive and end at the times of the list instead",
-	  .offset = offsetof(struct sim_run_options, replay) },
+	  .offset = offsetof(struct simulate_run_options, replay) },
 	{ .name = "wait",
 	  .kind = OPTION_FLAG,
 	  .help = "with --replay: a Pod that does not fit waits, and is not dropped",
-	  .offset = offsetof(struct sim_run_options, wait) },
+	  .offset = offsetof(struct simulate_run_options, wait) },
 	{ .name = "original",
 	  .kind = OPTION_FLAG,
 	  .help = "with all peculiarities of the published simulator",
-	  .offset = offsetof(struct sim_run_options, original) },
+	  .offset = offsetof(struct simulate_run_options, original) },
 	{ .name = "jobs",
 	  .kind = OPTION_UINT,
 	  .argument = "N",
 	  .help = "runs at once (default: as many as there are processors)",
-	  .offset = offsetof(struct sim_run_options, jobs),
+	  .offset = offsetof(struct simulate_run_options, jobs),
 	  .minimum = 0,
 	  .maximum = 256 },
 	{ .name = "progress",
 	  .kind = OPTION_FLAG,
 	  .help = "say how far it is, also where standard error is no terminal",
-	  .offset = offsetof(struct sim_run_options, progress) },
-	COMMON_ROW_JSON(struct sim_run_options),
+	  .offset = offsetof(struct simulate_run_options, progress) },
+	COMMON_ROW_JSON(struct simulate_run_options),
 	{ .name = "csv",
 	  .kind = OPTION_FLAG,
 	  .help = "print the readings on the way as CSV",
-	  .offset = offsetof(struct sim_run_options, csv) },
+	  .offset = offsetof(struct simulate_run_options, csv) },
 	{ .name = NULL },
 };
 
@@ -91,7 +91,7 @@ struct runs {
 	struct run_options *options; /* owned; one a run */
 	struct run_result *results;  /* owned */
 	size_t count;
-	struct sim_progress progress;
+	struct simulate_progress progress;
 	double read_seconds;
 };
 
@@ -108,21 +108,22 @@ static int run_one(void *context, size_t index, struct error *error)
 	struct runs *runs = context;
 
 	int r = run_trace(runs->trace, &runs->options[index], &runs->results[index], error);
-	sim_progress_step(&runs->progress);
+	simulate_progress_step(&runs->progress);
 	return r;
 }
 
-static int runs_set(struct runs *runs, const struct sim_run_options *options, struct error *error)
+static int runs_set(struct runs *runs, const struct simulate_run_options *options,
+		    struct error *error)
 {
-	cleanup(sim_numbers_release) struct sim_numbers seeds = { .items = NULL };
+	cleanup(simulate_numbers_release) struct simulate_numbers seeds = { .items = NULL };
 	struct run_options one = { .arrival = (unsigned)options->arrival,
 				   .original = options->original,
 				   .replay = options->replay,
 				   .wait = options->wait };
 
-	int r = sim_read_policy(options->policy, options->ties, &one.place, error);
+	int r = simulate_read_policy(options->policy, options->ties, &one.place, error);
 	if (r == 0 && options->seeds)
-		r = sim_read_numbers("seeds", options->seeds, &seeds, error);
+		r = simulate_read_numbers("seeds", options->seeds, &seeds, error);
 	if (r < 0)
 		return r;
 	runs->count = options->seeds ? seeds.count : 1;
@@ -174,13 +175,13 @@ static const struct {
 	{ "MS", NULL, 1 },
 };
 
-static struct sim_statistics figure_statistics(const struct runs *runs, size_t figure)
+static struct simulate_statistics figure_statistics(const struct runs *runs, size_t figure)
 {
 	autofree double *values = calloc(runs->count, sizeof(*values));
 
 	for (size_t i = 0; values && i < runs->count; i++)
 		values[i] = figure_of(&runs->results[i], figure);
-	return sim_statistics_of(values, values ? runs->count : 0);
+	return simulate_statistics_of(values, values ? runs->count : 0);
 }
 
 static void print_table(const struct runs *runs)
@@ -241,11 +242,11 @@ static void print_classes(const struct runs *runs)
 
 static int run_to_json(const struct runs *runs, size_t index, struct json_object *object)
 {
-	int r = sim_result_to_json(&runs->options[index], &runs->results[index], object);
+	int r = simulate_result_to_json(&runs->options[index], &runs->results[index], object);
 	if (r == 0)
-		r = sim_add_number(object, "read_seconds", runs->read_seconds, 6);
+		r = simulate_add_number(object, "read_seconds", runs->read_seconds, 6);
 	if (r == 0)
-		r = sim_add_points(&runs->results[index], runs->options[index].replay, object);
+		r = simulate_add_points(&runs->results[index], runs->options[index].replay, object);
 	return r;
 }
 
@@ -260,11 +261,11 @@ static int runs_to_json(const struct runs *runs, struct json_object *object)
 	    json_add_string(object, "ties", tie_rule_to_string(place->ties)) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		if (figures[i].key &&
-		    sim_add_number(object, figures[i].key, figure_statistics(runs, i).mean, 4) < 0)
+		if (figures[i].key && simulate_add_number(object, figures[i].key,
+							  figure_statistics(runs, i).mean, 4) < 0)
 			return -ENOMEM;
-	if (sim_add_number(object, "allocated_deviation", figure_statistics(runs, 1).deviation, 4) <
-	    0)
+	if (simulate_add_number(object, "allocated_deviation", figure_statistics(runs, 1).deviation,
+				4) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < runs->count; i++) {
 		struct json_object *run = json_object_new_object();
@@ -292,7 +293,7 @@ static int print_runs_json(const struct runs *runs)
 	return print_json(object);
 }
 
-static int print_runs(const struct runs *runs, const struct sim_run_options *options)
+static int print_runs(const struct runs *runs, const struct simulate_run_options *options)
 {
 	if (options->common.json)
 		return print_runs_json(runs);
@@ -305,9 +306,9 @@ static int print_runs(const struct runs *runs, const struct sim_run_options *opt
 	return EXIT_DONE;
 }
 
-static int sim_run(void *data, int argc, char **argv)
+static int simulate_run(void *data, int argc, char **argv)
 {
-	const struct sim_run_options *options = data;
+	const struct simulate_run_options *options = data;
 	cleanup(runs_release) struct runs runs = { .count = 0 };
 	autotrace trace;
 	struct error error = ERROR_INIT;
@@ -321,13 +322,14 @@ static int sim_run(void *data, int argc, char **argv)
 	}
 	if (runs_set(&runs, options, &error) < 0)
 		return fail(EXIT_USAGE, &error);
-	if (sim_read_trace(options->nodes, options->pods, &trace, &runs.read_seconds, &error) < 0)
+	if (simulate_read_trace(options->nodes, options->pods, &trace, &runs.read_seconds, &error) <
+	    0)
 		return fail(EXIT_FAILED, &error);
 	runs.trace = &trace;
-	sim_progress_start(&runs.progress, runs.count, options->progress);
+	simulate_progress_start(&runs.progress, runs.count, options->progress);
 	int r = parallel_run(runs.count, options->jobs ? (unsigned)options->jobs : parallel_cores(),
 			     run_one, &runs, &error);
-	sim_progress_end(&runs.progress);
+	simulate_progress_end(&runs.progress);
 	return r < 0 ? fail(EXIT_FAILED, &error) : print_runs(&runs, options);
 }
 
@@ -358,7 +360,7 @@ const struct command command_sim_run = {
 	.examples =
 		"gpupool sim run --nodes nodes.csv --pods pods.csv --policy fgd --ties bestfit\n"
 		"gpupool sim run --nodes nodes.csv --pods pods.csv --seeds 42..51 --json",
-	.options = sim_run_rows,
-	.run = sim_run,
-	.size = sizeof(struct sim_run_options),
+	.options = simulate_run_rows,
+	.run = simulate_run,
+	.size = sizeof(struct simulate_run_options),
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several policies on the same arrivals: means, deviations and paired differences. */
-#include "sim.h"
+#include "simulate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,48 +8,48 @@
 
 #define LIST_MAX 64 /* policies, files, readings */
 
-struct sim_compare_options {
+struct simulate_compare_options {
 	struct common_options common;
 	const char *nodes, *pods, *policies, *ties, *seeds, *at;
 	unsigned long arrival, jobs;
 	bool original, replay, csv, progress;
 };
 
-static const struct option_row sim_compare_rows[] = {
+static const struct option_row simulate_compare_rows[] = {
 	{ .name = "nodes",
 	  .kind = OPTION_STRING,
 	  .argument = "FILE",
 	  .help = "nodes and their cards, as CSV",
-	  .offset = offsetof(struct sim_compare_options, nodes) },
+	  .offset = offsetof(struct simulate_compare_options, nodes) },
 	{ .name = "pods",
 	  .kind = OPTION_STRING,
 	  .argument = "FILE,...",
 	  .help = "lists of Pods, compared one by one",
-	  .offset = offsetof(struct sim_compare_options, pods) },
+	  .offset = offsetof(struct simulate_compare_options, pods) },
 	{ .name = "policies",
 	  .kind = OPTION_STRING,
 	  .argument = "NAME,...",
 	  .help = "NAME or NAME/TIES; differences are to the first",
-	  .offset = offsetof(struct sim_compare_options, policies),
+	  .offset = offsetof(struct simulate_compare_options, policies),
 	  .fallback = "default,fgd/bestfit" },
 	{ .name = "ties",
 	  .kind = OPTION_CHOICE,
 	  .argument = "RULE",
 	  .help = "which of the nodes that are alike to the policy",
-	  .offset = offsetof(struct sim_compare_options, ties),
-	  .choices = SIM_TIES,
+	  .offset = offsetof(struct simulate_compare_options, ties),
+	  .choices = SIMULATE_TIES,
 	  .fallback = "name" },
 	{ .name = "seeds",
 	  .kind = OPTION_STRING,
 	  .argument = "N..M",
 	  .help = "one run for each",
-	  .offset = offsetof(struct sim_compare_options, seeds),
+	  .offset = offsetof(struct simulate_compare_options, seeds),
 	  .fallback = "42..51" },
 	{ .name = "arrival",
 	  .kind = OPTION_UINT,
 	  .argument = "PERCENT",
 	  .help = "how much of all cards is asked for in the end",
-	  .offset = offsetof(struct sim_compare_options, arrival),
+	  .offset = offsetof(struct simulate_compare_options, arrival),
 	  .minimum = 1,
 	  .maximum = 1000,
 	  .fallback = "130" },
@@ -57,31 +57,31 @@ static const struct option_row sim_compare_rows[] = {
 	  .kind = OPTION_STRING,
 	  .argument = "PERCENT,...",
 	  .help = "readings on the way (default: the end)",
-	  .offset = offsetof(struct sim_compare_options, at) },
+	  .offset = offsetof(struct simulate_compare_options, at) },
 	{ .name = "replay",
 	  .kind = OPTION_FLAG,
 	  .help = "Pods arrive and end at the times of the list instead; one seed is enough",
-	  .offset = offsetof(struct sim_compare_options, replay) },
+	  .offset = offsetof(struct simulate_compare_options, replay) },
 	{ .name = "original",
 	  .kind = OPTION_FLAG,
 	  .help = "with all peculiarities of the published simulator",
-	  .offset = offsetof(struct sim_compare_options, original) },
+	  .offset = offsetof(struct simulate_compare_options, original) },
 	{ .name = "jobs",
 	  .kind = OPTION_UINT,
 	  .argument = "N",
 	  .help = "runs at once (default: as many as there are processors)",
-	  .offset = offsetof(struct sim_compare_options, jobs),
+	  .offset = offsetof(struct simulate_compare_options, jobs),
 	  .minimum = 0,
 	  .maximum = 256 },
 	{ .name = "progress",
 	  .kind = OPTION_FLAG,
 	  .help = "say how far it is, also where standard error is no terminal",
-	  .offset = offsetof(struct sim_compare_options, progress) },
-	COMMON_ROW_JSON(struct sim_compare_options),
+	  .offset = offsetof(struct simulate_compare_options, progress) },
+	COMMON_ROW_JSON(struct simulate_compare_options),
 	{ .name = "csv",
 	  .kind = OPTION_FLAG,
 	  .help = "print the rows as CSV",
-	  .offset = offsetof(struct sim_compare_options, csv) },
+	  .offset = offsetof(struct simulate_compare_options, csv) },
 	{ .name = NULL },
 };
 
@@ -92,23 +92,23 @@ struct sample { /* what is kept of one run */
 };
 
 struct comparison {
-	const struct sim_compare_options *options;
+	const struct simulate_compare_options *options;
 	char *pods_text, *policies_text; /* owned; cut at the commas */
 	char *pods[LIST_MAX], *policies[LIST_MAX];
 	size_t pods_count, policy_count;
 	struct policy_options places[LIST_MAX];
-	struct sim_numbers seeds, at;
+	struct simulate_numbers seeds, at;
 	struct trace traces[LIST_MAX];
 	struct sample *samples; /* owned; by file, policy, seed */
-	struct sim_progress progress;
+	struct simulate_progress progress;
 };
 
 static void comparison_release(struct comparison *comparison)
 {
 	free(comparison->pods_text);
 	free(comparison->policies_text);
-	sim_numbers_release(&comparison->seeds);
-	sim_numbers_release(&comparison->at);
+	simulate_numbers_release(&comparison->seeds);
+	simulate_numbers_release(&comparison->at);
 	for (size_t i = 0; i < comparison->pods_count; i++)
 		trace_release(&comparison->traces[i]);
 	free(comparison->samples);
@@ -132,7 +132,7 @@ static int split(const char *option, const char *text, char **ret_copy, char **i
 
 static int comparison_set(struct comparison *comparison, struct error *error)
 {
-	const struct sim_compare_options *options = comparison->options;
+	const struct simulate_compare_options *options = comparison->options;
 
 	if (!options->nodes || !options->pods)
 		return error_set(error, EINVAL, "'sim compare' wants --nodes FILE and --pods FILE");
@@ -142,12 +142,12 @@ static int comparison_set(struct comparison *comparison, struct error *error)
 		r = split("policies", options->policies, &comparison->policies_text,
 			  comparison->policies, &comparison->policy_count, error);
 	for (size_t i = 0; r == 0 && i < comparison->policy_count; i++)
-		r = sim_read_policy(comparison->policies[i], options->ties, &comparison->places[i],
-				    error);
+		r = simulate_read_policy(comparison->policies[i], options->ties,
+					 &comparison->places[i], error);
 	if (r == 0)
-		r = sim_read_numbers("seeds", options->seeds, &comparison->seeds, error);
+		r = simulate_read_numbers("seeds", options->seeds, &comparison->seeds, error);
 	if (r == 0 && options->at)
-		r = sim_read_numbers("at", options->at, &comparison->at, error);
+		r = simulate_read_numbers("at", options->at, &comparison->at, error);
 	if (r == 0 && comparison->at.count > LIST_MAX)
 		r = error_set(error, E2BIG, "--at names more than %d readings", LIST_MAX);
 	return r;
@@ -158,8 +158,8 @@ static int read_trace(void *context, size_t index, struct error *error)
 	struct comparison *comparison = context;
 	double seconds;
 
-	return sim_read_trace(comparison->options->nodes, comparison->pods[index],
-			      &comparison->traces[index], &seconds, error);
+	return simulate_read_trace(comparison->options->nodes, comparison->pods[index],
+				   &comparison->traces[index], &seconds, error);
 }
 
 static void take_sample(const struct comparison *comparison, const struct run_result *result,
@@ -188,7 +188,7 @@ static int run_one(void *context, size_t index, struct error *error)
 	int r = run_trace(&comparison->traces[pods], &options, &result, error);
 	if (r == 0)
 		take_sample(comparison, &result, &comparison->samples[index]);
-	sim_progress_step(&comparison->progress);
+	simulate_progress_step(&comparison->progress);
 	return r < 0 ? error_wrap(error, "%s", comparison->pods[pods]) : 0;
 }
 
@@ -206,16 +206,16 @@ static int comparison_run(struct comparison *comparison, struct error *error)
 	comparison->samples = calloc(runs, sizeof(*comparison->samples));
 	if (!comparison->samples)
 		return error_no_memory(error);
-	sim_progress_start(&comparison->progress, runs, comparison->options->progress);
+	simulate_progress_start(&comparison->progress, runs, comparison->options->progress);
 	r = parallel_run(runs, jobs, run_one, comparison, error);
-	sim_progress_end(&comparison->progress);
+	simulate_progress_end(&comparison->progress);
 	return r;
 }
 
 struct row { /* of one file, policy and reading */
 	const char *pods, *policy;
 	double percent;
-	struct sim_statistics value, difference; /* to the first policy, paired by seed */
+	struct simulate_statistics value, difference; /* to the first policy, paired by seed */
 	double milliseconds;
 	double failed[TRACE_CLASS_MAX + 1]; /* percent of those that arrived, over all seeds */
 };
@@ -259,8 +259,8 @@ static int row_make(struct comparison *comparison, size_t pods, size_t policy, s
 		values[count + i] = own[i].at[reading] - first[i].at[reading];
 		row->milliseconds += own[i].seconds * 1000 / (double)count;
 	}
-	row->value = sim_statistics_of(values, count);
-	row->difference = sim_statistics_of(values + count, count);
+	row->value = simulate_statistics_of(values, count);
+	row->difference = simulate_statistics_of(values + count, count);
 	for (int class = 0; class <= TRACE_CLASS_MAX; class ++) {
 		struct run_count sum = { 0 };
 
@@ -315,15 +315,15 @@ static int row_fill_json(const struct row *row, struct json_object *object)
 	if (json_add(object, "failed_percent_by_class", failed) < 0 ||
 	    json_add_string(object, "pods", row->pods) < 0 ||
 	    json_add_string(object, "policy", row->policy) < 0 ||
-	    sim_add_number(object, "arrived_percent", row->percent, 0) < 0 ||
-	    sim_add_number(object, "allocated_percent", row->value.mean, 4) < 0 ||
-	    sim_add_number(object, "deviation", row->value.deviation, 4) < 0 ||
-	    sim_add_number(object, "difference", row->difference.mean, 4) < 0 ||
-	    sim_add_number(object, "difference_error2", row->difference.error2, 4) < 0 ||
-	    sim_add_number(object, "seconds", row->milliseconds / 1000, 6) < 0)
+	    simulate_add_number(object, "arrived_percent", row->percent, 0) < 0 ||
+	    simulate_add_number(object, "allocated_percent", row->value.mean, 4) < 0 ||
+	    simulate_add_number(object, "deviation", row->value.deviation, 4) < 0 ||
+	    simulate_add_number(object, "difference", row->difference.mean, 4) < 0 ||
+	    simulate_add_number(object, "difference_error2", row->difference.error2, 4) < 0 ||
+	    simulate_add_number(object, "seconds", row->milliseconds / 1000, 6) < 0)
 		return -ENOMEM;
 	for (int class = 0; class <= TRACE_CLASS_MAX; class ++)
-		if (sim_add_number(failed, class_name(class), row->failed[class], 4) < 0)
+		if (simulate_add_number(failed, class_name(class), row->failed[class], 4) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -408,7 +408,7 @@ static int comparison_print(struct comparison *comparison)
 	return comparison->options->csv ? print_csv(comparison) : print_table(comparison);
 }
 
-static int sim_compare(void *data, int argc, char **argv)
+static int simulate_compare(void *data, int argc, char **argv)
 {
 	cleanup(comparison_release) struct comparison comparison = { .options = data };
 	struct error error = ERROR_INIT;
@@ -437,7 +437,7 @@ const struct command command_sim_compare = {
 		"the first policy, paired by seed, with two standard errors of its mean.",
 	.examples = "gpupool sim compare --nodes nodes.csv --pods a.csv,b.csv "
 		    "--policies fgd/bestfit,default --at 95,100,130",
-	.options = sim_compare_rows,
-	.run = sim_compare,
-	.size = sizeof(struct sim_compare_options),
+	.options = simulate_compare_rows,
+	.run = simulate_compare,
+	.size = sizeof(struct simulate_compare_options),
 };

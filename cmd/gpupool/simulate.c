@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim.h"
+#include "simulate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #define PROGRESS_WAIT 1.0 /* seconds before the first line */
 #define PROGRESS_STEP 0.5 /* seconds between lines */
 
-double sim_now(void)
+double simulate_now(void)
 {
 	struct timespec time = { 0 };
 
@@ -18,10 +18,10 @@ double sim_now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-void sim_numbers_release(struct sim_numbers *numbers)
+void simulate_numbers_release(struct simulate_numbers *numbers)
 {
 	free(numbers->items);
-	*numbers = (struct sim_numbers){ .items = NULL };
+	*numbers = (struct simulate_numbers){ .items = NULL };
 }
 
 static int fail_numbers(const char *option, const char *text, struct error *error)
@@ -33,7 +33,7 @@ static int fail_numbers(const char *option, const char *text, struct error *erro
 }
 
 /* "7" or "7..9" */
-static int add_range(const char *option, char *text, struct sim_numbers *numbers,
+static int add_range(const char *option, char *text, struct simulate_numbers *numbers,
 		     struct error *error)
 {
 	char *dots = strstr(text, "..");
@@ -57,10 +57,10 @@ static int add_range(const char *option, char *text, struct sim_numbers *numbers
 	return 0;
 }
 
-int sim_read_numbers(const char *option, const char *text, struct sim_numbers *ret,
-		     struct error *error)
+int simulate_read_numbers(const char *option, const char *text, struct simulate_numbers *ret,
+			  struct error *error)
 {
-	cleanup(sim_numbers_release) struct sim_numbers numbers = { .items = NULL };
+	cleanup(simulate_numbers_release) struct simulate_numbers numbers = { .items = NULL };
 	autofree char *copy = strdup(text);
 	char *rest = copy;
 
@@ -72,12 +72,12 @@ int sim_read_numbers(const char *option, const char *text, struct sim_numbers *r
 			return r;
 	}
 	*ret = numbers;
-	numbers = (struct sim_numbers){ .items = NULL };
+	numbers = (struct simulate_numbers){ .items = NULL };
 	return 0;
 }
 
-int sim_read_policy(const char *text, const char *ties, struct policy_options *ret,
-		    struct error *error)
+int simulate_read_policy(const char *text, const char *ties, struct policy_options *ret,
+			 struct error *error)
 {
 	size_t length = strcspn(text, "/");
 	autofree char *name = strndup(text, length);
@@ -90,42 +90,42 @@ int sim_read_policy(const char *text, const char *ties, struct policy_options *r
 	};
 	if ((int)ret->policy < 0)
 		return error_set(error, EINVAL, "no policy '%s'; write one of %s", name,
-				 SIM_POLICIES);
+				 SIMULATE_POLICIES);
 	if ((int)ret->ties < 0)
 		return error_set(error, EINVAL, "'%s' names no rule for ties; write one of %s",
-				 text, SIM_TIES);
+				 text, SIMULATE_TIES);
 	return 0;
 }
 
-int sim_read_trace(const char *nodes, const char *pods, struct trace *trace, double *ret_seconds,
-		   struct error *error)
+int simulate_read_trace(const char *nodes, const char *pods, struct trace *trace,
+			double *ret_seconds, struct error *error)
 {
-	double start = sim_now();
+	double start = simulate_now();
 
 	int r = trace_read_nodes_csv(trace, nodes, error);
 	if (r == 0)
 		r = trace_read_pods_csv(trace, pods, error);
 	if (r == 0)
 		r = trace_finish(trace, error);
-	*ret_seconds = sim_now() - start;
+	*ret_seconds = simulate_now() - start;
 	return r;
 }
 
-void sim_progress_start(struct sim_progress *progress, size_t all, bool forced)
+void simulate_progress_start(struct simulate_progress *progress, size_t all, bool forced)
 {
 	bool terminal = isatty(STDERR_FILENO) == 1;
 
-	*progress = (struct sim_progress){ .lock = PTHREAD_MUTEX_INITIALIZER,
-					   .all = all,
-					   .start = sim_now(),
-					   .wanted = forced || terminal,
-					   .terminal = terminal };
+	*progress = (struct simulate_progress){ .lock = PTHREAD_MUTEX_INITIALIZER,
+						.all = all,
+						.start = simulate_now(),
+						.wanted = forced || terminal,
+						.terminal = terminal };
 	progress->shown = progress->start + PROGRESS_WAIT - PROGRESS_STEP;
 }
 
-void sim_progress_step(struct sim_progress *progress)
+void simulate_progress_step(struct simulate_progress *progress)
 {
-	double time = sim_now();
+	double time = simulate_now();
 
 	pthread_mutex_lock(&progress->lock);
 	progress->done++;
@@ -138,14 +138,14 @@ void sim_progress_step(struct sim_progress *progress)
 	pthread_mutex_unlock(&progress->lock);
 }
 
-void sim_progress_end(struct sim_progress *progress)
+void simulate_progress_end(struct simulate_progress *progress)
 {
 	if (progress->terminal && progress->shown > progress->start + PROGRESS_WAIT - PROGRESS_STEP)
 		fputc('\n', stderr);
 	pthread_mutex_destroy(&progress->lock);
 }
 
-int sim_add_number(struct json_object *object, const char *key, double value, int decimals)
+int simulate_add_number(struct json_object *object, const char *key, double value, int decimals)
 {
 	char text[64];
 
@@ -205,14 +205,14 @@ static int add_figures(const struct run_result *result, struct json_object *obje
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		if (sim_add_number(object, figures[i].key, figures[i].value, figures[i].decimals) <
-		    0)
+		if (simulate_add_number(object, figures[i].key, figures[i].value,
+					figures[i].decimals) < 0)
 			return -ENOMEM;
 	return 0;
 }
 
-int sim_result_to_json(const struct run_options *options, const struct run_result *result,
-		       struct json_object *object)
+int simulate_result_to_json(const struct run_options *options, const struct run_result *result,
+			    struct json_object *object)
 {
 	char checksum[24];
 
@@ -225,19 +225,21 @@ int sim_result_to_json(const struct run_options *options, const struct run_resul
 	    json_add_uint(object, "pods_placed", result->placed) < 0 ||
 	    json_add_uint(object, "pods_failed", result->failed) < 0 ||
 	    add_failures(result, object) < 0 || json_add_string(object, "checksum", checksum) < 0 ||
-	    sim_add_number(object, "seconds", result->seconds, 6) < 0)
+	    simulate_add_number(object, "seconds", result->seconds, 6) < 0)
 		return -ENOMEM;
-	return options->wait ? sim_add_number(object, "wait_seconds", result->wait_seconds, 1) : 0;
+	return options->wait ? simulate_add_number(object, "wait_seconds", result->wait_seconds, 1)
+			     : 0;
 }
 
 static int add_point(const struct run_point *point, bool replay, struct json_object *array)
 {
 	struct json_object *object = json_object_new_object();
 
-	if (sim_add_number(object, "arrived_percent", point->arrived_percent, replay ? 4 : 0) < 0 ||
+	if (simulate_add_number(object, "arrived_percent", point->arrived_percent, replay ? 4 : 0) <
+		    0 ||
 	    (replay && json_add_int(object, "time", point->time) < 0) ||
-	    sim_add_number(object, "allocated_percent", point->allocated_percent, 4) < 0 ||
-	    sim_add_number(object, "fragmented_percent", point->fragmented_percent, 4) < 0 ||
+	    simulate_add_number(object, "allocated_percent", point->allocated_percent, 4) < 0 ||
+	    simulate_add_number(object, "fragmented_percent", point->fragmented_percent, 4) < 0 ||
 	    json_add_uint(object, "pods_failed", point->failed) < 0) {
 		json_object_put(object);
 		return -ENOMEM;
@@ -245,7 +247,7 @@ static int add_point(const struct run_point *point, bool replay, struct json_obj
 	return json_append(array, object);
 }
 
-int sim_add_points(const struct run_result *result, bool replay, struct json_object *object)
+int simulate_add_points(const struct run_result *result, bool replay, struct json_object *object)
 {
 	struct json_object *array = json_object_new_array();
 
@@ -257,9 +259,9 @@ int sim_add_points(const struct run_result *result, bool replay, struct json_obj
 	return json_add(object, "points", array);
 }
 
-struct sim_statistics sim_statistics_of(const double *values, size_t count)
+struct simulate_statistics simulate_statistics_of(const double *values, size_t count)
 {
-	struct sim_statistics statistics = { .mean = 0 };
+	struct simulate_statistics statistics = { .mean = 0 };
 	double squares = 0;
 
 	for (size_t i = 0; i < count; i++)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the commands of `gpupool sim`: inputs, lists of options, progress, numbers. */
+#pragma once
+
+#include <pthread.h>
+
+#include "gpupool.h"
+#include "replay/replay.h"
+
+#define SIMULATE_POLICIES \
+	"default|random|dotprod|gpuclustering|gpupacking|bestfit|fgd|binpack|spread|topology"
+#define SIMULATE_TIES "name|random|bestfit"
+
+struct simulate_numbers {     /* seeds, percents */
+	unsigned long *items; /* owned */
+	size_t count, capacity;
+};
+/* "42", "42..51", "1,2,7..9"; OPTION is for messages. */
+int simulate_read_numbers(const char *option, const char *text, struct simulate_numbers *ret,
+			  struct error *error);
+void simulate_numbers_release(struct simulate_numbers *numbers);
+
+/* "fgd", "fgd/bestfit": a policy, with ties of its own or those of TIES. */
+int simulate_read_policy(const char *text, const char *ties, struct policy_options *ret,
+			 struct error *error);
+
+/* Reads and finishes; *ret_seconds is what it took. */
+int simulate_read_trace(const char *nodes, const char *pods, struct trace *trace,
+			double *ret_seconds, struct error *error);
+double simulate_now(void);
+
+/* Lines on standard error while runs take longer than a second. */
+struct simulate_progress {
+	pthread_mutex_t lock;
+	size_t done, all;
+	double start, shown;
+	bool wanted, terminal;
+};
+void simulate_progress_start(struct simulate_progress *progress, size_t all, bool forced);
+void simulate_progress_step(struct simulate_progress *progress);
+void simulate_progress_end(struct simulate_progress *progress);
+
+/* A number with that many decimals; NAN is a null. 0 or -ENOMEM. */
+int simulate_add_number(struct json_object *object, const char *key, double value, int decimals);
+/* What one run came to, as the fields of an object. */
+int simulate_result_to_json(const struct run_options *options, const struct run_result *result,
+			    struct json_object *object);
+int simulate_add_points(const struct run_result *result, bool replay, struct json_object *object);
+
+struct simulate_statistics {
+	double mean, deviation; /* of a sample; 0 for one value */
+	double error2;          /* two standard errors of the mean */
+};
+struct simulate_statistics simulate_statistics_of(const double *values, size_t count);
