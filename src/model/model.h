@@ -7,6 +7,7 @@
 
 #include "model/card.h"
 #include "model/demand.h"
+#include "model/demand_read.h"
 #include "model/dialect.h"
 #include "model/grant.h"
 #include "model/kubernetes.h"
