@@ -388,7 +388,8 @@ static struct naive_value anywhere(const struct point *point)
 
 static struct naive_value binpack(const struct point *point)
 {
-	return exactly(-sum_left(point->node), point->cards);
+	return exactly(-sum_left(point->node), pick(point->node, point->fits, point->ask->cards,
+						    point->ask->whole ? 0 : 1));
 }
 
 static struct naive_value spread(const struct point *point)
@@ -405,9 +406,11 @@ static struct naive_value topology(const struct point *point)
 	unsigned wanted = point->ask->cards, size;
 	uint64_t group;
 
-	if (!point->node->links_known || wanted < 2)
+	if (!point->node->links_known || wanted == 0 || (wanted < 2 && !point->ask->whole))
 		return binpack(point);
 	group = smallest_group(point->node, point->fits, wanted, &size);
+	if (wanted < 2) /* one card breaks no pair that it need not */
+		return exactly(-sum_left(point->node), best_linked(point->node, group, wanted));
 	return exactly(-((int64_t)size << 20) - sum_left(point->node),
 		       best_linked(point->node, group, wanted));
 }
