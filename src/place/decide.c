@@ -18,8 +18,8 @@ static uint64_t draw(struct pool *pool, uint64_t limit) /* xorshift64* (Vigna 20
 	return (pool->random * 0x2545f4914f6cdd1dull >> 16) % limit;
 }
 
-void fill_placement(const struct pool *pool, const struct request *request, unsigned node,
-		    uint64_t cards, struct placement *ret)
+static void fill_placement(const struct pool *pool, const struct request *request, unsigned node,
+			   uint64_t cards, struct placement *ret)
 {
 	const struct node *of = &pool->nodes[node];
 
@@ -48,15 +48,6 @@ struct best {
 	uint32_t alike;
 };
 
-static int compare_keys(const struct tournament_key *a, const struct tournament_key *b)
-{
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
-	if (a->value != b->value)
-		return a->value < b->value ? -1 : 1;
-	return a->tie < b->tie ? -1 : a->tie > b->tie;
-}
-
 /* One node more; of those that are alike the first stays, or each with the same chance. */
 static void offer(struct pool *pool, const struct shape *shape, unsigned node, struct best *best)
 {
@@ -65,7 +56,7 @@ static void offer(struct pool *pool, const struct shape *shape, unsigned node, s
 
 	shape_judge(pool, shape, node, &key);
 	if (best->node != ANY_NODE)
-		order = compare_keys(&key, &best->key);
+		order = tournament_compare(&key, &best->key);
 	if (order < 0)
 		return;
 	if (order > 0) {
@@ -114,20 +105,21 @@ static void ask_index(struct pool *pool, const struct shape *shape, struct best 
 					    (uint32_t)draw(pool, tournament_alike(tournament)));
 }
 
-static int place(const struct pool *pool, const struct shape *shape, uint32_t node,
-		 struct decision *ret)
+static void place(const struct pool *pool, const struct shape *shape, uint32_t node,
+		  struct decision *ret)
 {
 	const struct request *request = shape->query.request;
 	struct standing standing;
+	struct board board;
 
 	ret->node = node;
 	ret->count = 0;
 	if (!request)
-		return 0;
+		return;
 	filter_node(pool, &shape->query, node, &standing);
-	fill_placement(pool, request, node, shape_ask(pool, shape, node, standing.fits).cards,
+	pool_board(pool, node, &board);
+	fill_placement(pool, request, node, shape_ask(pool, shape, &board, standing.fits).cards,
 		       &ret->placements[ret->count++]);
-	return 0;
 }
 
 static int finish(struct pool *pool, const struct shape *shape, const struct best *best,
@@ -135,8 +127,10 @@ static int finish(struct pool *pool, const struct shape *shape, const struct bes
 {
 	struct standing standing = { .depth = DEPTH_IDENTITY };
 
-	if (best->node != ANY_NODE && best->key.depth == DEPTH_FITS)
-		return place(pool, shape, best->node, ret);
+	if (best->node != ANY_NODE && best->key.depth == DEPTH_FITS) {
+		place(pool, shape, best->node, ret);
+		return 0;
+	}
 	if (!ret_reason)
 		return -EAGAIN;
 	if (best->node != ANY_NODE)
@@ -189,6 +183,8 @@ int pool_set_policy(struct pool *pool, const struct policy_options *options)
 	if ((int)options->policy < 0 || options->policy >= NODE_POLICY_MAX ||
 	    (int)options->ties < 0 || options->ties >= TIE_MAX)
 		return -EINVAL;
+	if (options->original_classes != pool->options.original_classes)
+		pool_drop_tables(pool);
 	pool->options = *options;
 	pool->random = options->seed * 0x9e3779b97f4a7c15ull | 1;
 	shapes_drop(pool);
@@ -228,9 +224,7 @@ static void empty_boards(const struct pool *pool, struct board *boards)
 
 int pool_set_workload(struct pool *pool, const struct workload_class *classes, size_t count)
 {
-	const struct score_options options = { .original_cards = pool->options.original_cards,
-					       .original_classes = pool->options.original_classes,
-					       .seed = pool->options.seed };
+	const struct score_options options = score_options_of(pool);
 	autofree struct board *boards = calloc(pool->node_count + 1, sizeof(*boards));
 	autofree struct target *targets = calloc(count + 1, sizeof(*targets));
 	autofree struct shape *shapes = calloc(count + 1, sizeof(*shapes));
@@ -253,6 +247,8 @@ int pool_set_workload(struct pool *pool, const struct workload_class *classes, s
 	}
 	pool_drop_tables(pool);
 	pool->tables = tables;
+	if (read == 0) /* nothing is expected: as without a workload */
+		pool_drop_tables(pool);
 	shapes_drop(pool);
 	return 0;
 }

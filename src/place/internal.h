@@ -37,10 +37,8 @@ struct node {
 	/* What each decision and grant touches: one line of the processor's cache. */
 	uint64_t idle;                  /* sets of the node's cards: no holder at all */
 	uint64_t for_whole, for_slices; /* that may be held so, holders left out of account */
-	uint64_t may_be_both;           /* mode auto */
 	uint64_t *groups;               /* owned; NVLink groups of two and more cards */
 	uint32_t first;                 /* number in the pool of the first card */
-	uint32_t first_group;           /* and of the first group */
 	unsigned count, group_count;
 
 	struct resources total, used; /* allocatable, and the sum of needs */
@@ -49,7 +47,7 @@ struct node {
 	uint32_t tag_counts[64];
 
 	struct node_spec labels; /* owned; labels, taints and cordon only */
-	char *name;              /* owned */
+	const char *name;        /* of labels */
 	char *problem;           /* owned; why the driver gives no cards, or NULL */
 	bool versions_differ;
 	struct card *cards; /* owned, with their links and processes */
@@ -88,8 +86,6 @@ struct pool {
 	char **models;                         /* owned, names owned */
 	uint16_t model_units[POOL_MODELS_MAX]; /* GiB of a card of the model */
 	size_t model_count, model_capacity;
-	uint32_t *group_nodes; /* owned; the node of each NVLink group */
-	size_t group_count, group_capacity;
 	struct map *names, *uuids;  /* owned; to number + 1 */
 	struct grant_entry *grants; /* owned */
 	size_t grant_count, grant_capacity;
@@ -222,11 +218,6 @@ int topology_init(struct node *node); /* 0 or -ENOMEM */
 uint64_t topology_choose(const struct node *node, uint64_t cards, unsigned wanted);
 /* The smallest NVLink group with WANTED of CARDS, cut to those, or CARDS. */
 uint64_t topology_group(const struct node *node, uint64_t cards, unsigned wanted);
-
-/* decide.c */
-/* WANTED of the FITS cards of NODE as a placement. */
-void fill_placement(const struct pool *pool, const struct request *request, unsigned node,
-		    uint64_t cards, struct placement *ret);
 
 /* shape.c */
 #define CHANGES_MAX (1u << 14)

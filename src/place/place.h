@@ -76,7 +76,7 @@ int pool_add_node(struct pool *pool, const struct node_spec *node, struct error 
 
 /* Both forget what was indexed; holders stay. Before the first decision is the right time. */
 int pool_set_policy(struct pool *pool, const struct policy_options *options); /* -EINVAL */
-/* After the nodes. -ENOMEM. A class that this pool cannot read (see pool_decide()) is left out. */
+/* After the nodes and the policy (another original_classes or a node more forgets it). -ENOMEM. A class that this pool cannot read (see pool_decide()) is left out. */
 int pool_set_workload(struct pool *pool, const struct workload_class *classes, size_t count);
 
 struct placement {          /* which cards, for one request */

@@ -33,7 +33,6 @@ static void node_release(struct node *node)
 	}
 	node_spec_release(&node->labels);
 	free(node->cards);
-	free(node->name);
 	free(node->problem);
 	free(node->groups);
 	free(node->ties);
@@ -57,7 +56,6 @@ void pool_free(struct pool *pool)
 		map_free(pool->names);
 	if (pool->uuids)
 		map_free(pool->uuids);
-	free(pool->group_nodes);
 	free(pool->grants);
 	free(pool->models);
 	free(pool->slots);
@@ -165,10 +163,10 @@ static int fill_node(struct node *node, const struct node_spec *spec)
 	node->total = spec->allocatable;
 	if (copy_labels(&node->labels, spec) < 0)
 		return -ENOMEM;
-	node->name = strdup(spec->name);
+	node->name = node->labels.name;
 	node->cards =
 		calloc(inventory->card_count ? inventory->card_count : 1, sizeof(*node->cards));
-	if (!node->name || !node->cards)
+	if (!node->cards)
 		return -ENOMEM;
 	if (inventory->problem[0]) {
 		node->problem = strdup(inventory->problem);
@@ -191,9 +189,8 @@ static int fill_node(struct node *node, const struct node_spec *spec)
 	}
 	uint64_t usable = node->healthy & ~node->foreign;
 
-	node->may_be_both = node->modes[CARD_MODE_AUTO];
-	node->for_whole = usable & (node->modes[CARD_MODE_WHOLE] | node->may_be_both);
-	node->for_slices = usable & (node->modes[CARD_MODE_SLICES] | node->may_be_both);
+	node->for_whole = usable & (node->modes[CARD_MODE_WHOLE] | node->modes[CARD_MODE_AUTO]);
+	node->for_slices = usable & (node->modes[CARD_MODE_SLICES] | node->modes[CARD_MODE_AUTO]);
 	return topology_init(node);
 }
 
@@ -284,10 +281,7 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 	int r;
 
 	node->first = (uint32_t)pool->slot_count;
-	node->first_group = (uint32_t)pool->group_count;
-	if (vec_reserve(&pool->group_nodes, &pool->group_capacity,
-			pool->group_count + node->group_count, sizeof(*pool->group_nodes)) < 0 ||
-	    vec_reserve(&pool->nodes, &pool->node_capacity, pool->node_count + 1,
+	if (vec_reserve(&pool->nodes, &pool->node_capacity, pool->node_count + 1,
 			sizeof(*pool->nodes)) < 0)
 		return error_no_memory(error);
 	r = add_slots(pool, node, error);
@@ -298,8 +292,6 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 		drop_slots(pool, node);
 		return r;
 	}
-	for (unsigned i = 0; i < node->group_count; i++)
-		pool->group_nodes[pool->group_count++] = (uint32_t)pool->node_count;
 	slot = &pool->nodes[pool->node_count++];
 	*slot = *node;
 	shapes_drop(pool); /* their indexes have room for the old nodes only */

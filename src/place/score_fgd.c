@@ -326,7 +326,7 @@ static struct answer score_shared(const struct fgd_tables *tables, const struct 
 	size_t step = step_of(tables, cpu_after(board, piece));
 	const uint32_t *row = single_row(tables, board->models[0], step);
 	int64_t before = fgd_fragment(tables, board), after = 0;
-	int64_t sum = board_sum(board), all = sum > milli ? sum - milli : 0;
+	int64_t sum = board_sum(board);
 	struct answer best = { -1, 0 };
 	unsigned seen = UINT32_MAX;
 
@@ -339,7 +339,8 @@ static struct answer score_shared(const struct fgd_tables *tables, const struct 
 		if (left == seen)
 			continue;
 		seen = left;
-		whole = fragment_whole(tables, board->models[0], step, all,
+		whole = fragment_whole(tables, board->models[0], step,
+				       sum - (left < milli ? left : milli),
 				       free - (left == MILLI_WHOLE));
 		value = points_of(tables,
 				  before - after - whole + card_share(tables, row, left) -

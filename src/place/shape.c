@@ -210,25 +210,28 @@ static void shape_free(struct shape *shape)
 	free(shape);
 }
 
-struct answer shape_ask(const struct pool *pool, const struct shape *shape, unsigned node,
-			uint64_t fits)
+struct score_options score_options_of(const struct pool *pool)
 {
-	static const struct score_tables none;
-	const struct score_options options = {
+	return (struct score_options){
 		.original_cards = pool->options.original_cards,
 		.original_classes = pool->options.original_classes,
 		.seed = pool->options.seed,
 	};
-	struct board board;
+}
+
+struct answer shape_ask(const struct pool *pool, const struct shape *shape,
+			const struct board *board, uint64_t fits)
+{
+	static const struct score_tables none;
+	const struct score_options options = score_options_of(pool);
 	const struct question question = {
 		.tables = pool->tables ? pool->tables : &none,
 		.options = &options,
-		.board = &board,
+		.board = board,
 		.piece = &shape->piece,
 		.fits = fits,
 	};
 
-	pool_board(pool, node, &board);
 	return shape->row->score(&question);
 }
 
@@ -282,6 +285,7 @@ void shape_judge(const struct pool *pool, const struct shape *shape, unsigned no
 		 struct tournament_key *ret)
 {
 	struct standing standing = { .depth = DEPTH_FITS };
+	struct board board;
 
 	if (shape->query.by_name || !fits_now(pool, &shape->query, node, &standing.fits)) {
 		if (!shape->exact) {
@@ -291,15 +295,12 @@ void shape_judge(const struct pool *pool, const struct shape *shape, unsigned no
 		filter_node(pool, &shape->query, node, &standing);
 	}
 	*ret = (struct tournament_key){ .depth = standing.depth, .value = standing.rank };
-	if (standing.depth == DEPTH_FITS) {
-		ret->value = shape_ask(pool, shape, node, standing.fits).value;
-		if (shape->ties == TIE_BESTFIT) {
-			struct board board;
-
-			pool_board(pool, node, &board);
-			ret->tie = score_tie_bestfit(&board, &shape->piece);
-		}
-	}
+	if (standing.depth < DEPTH_FITS)
+		return;
+	pool_board(pool, node, &board);
+	ret->value = shape_ask(pool, shape, &board, standing.fits).value;
+	if (shape->ties == TIE_BESTFIT)
+		ret->tie = score_tie_bestfit(&board, &shape->piece);
 }
 
 static void shape_rebuild(const struct pool *pool, struct shape *shape)

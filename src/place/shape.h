@@ -35,8 +35,9 @@ struct shape *shape_get(struct pool *pool, const struct demand *demand, bool exa
 /* How NODE stands for the shape. */
 void shape_judge(const struct pool *pool, const struct shape *shape, unsigned node,
 		 struct tournament_key *ret);
-/* The policy's choice of FITS on NODE. */
-struct answer shape_ask(const struct pool *pool, const struct shape *shape, unsigned node,
-			uint64_t fits);
+/* The policy's choice of FITS on the node of BOARD. */
+struct answer shape_ask(const struct pool *pool, const struct shape *shape,
+			const struct board *board, uint64_t fits);
 
+struct score_options score_options_of(const struct pool *pool);
 void pool_board(const struct pool *pool, unsigned node, struct board *ret);

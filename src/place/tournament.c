@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static int compare(const struct tournament_key *a, const struct tournament_key *b)
+int tournament_compare(const struct tournament_key *a, const struct tournament_key *b)
 {
 	if (a->depth != b->depth)
 		return a->depth < b->depth ? -1 : 1;
@@ -23,7 +23,7 @@ static struct tournament_node play(const struct tournament *tournament, struct t
 
 	if (right.best == TOURNAMENT_NONE)
 		return left;
-	order = compare(&tournament->keys[left.best], &tournament->keys[right.best]);
+	order = tournament_compare(&tournament->keys[left.best], &tournament->keys[right.best]);
 	if (order == 0)
 		left.alike += right.alike;
 	return order < 0 ? right : left;
@@ -53,7 +53,6 @@ int tournament_init(struct tournament *tournament, size_t size)
 		tournament_release(tournament);
 		return -ENOMEM;
 	}
-	tournament->depths[0] = size;
 	tournament_build(tournament);
 	return 0;
 }
@@ -67,9 +66,7 @@ void tournament_release(struct tournament *tournament)
 
 void tournament_put(struct tournament *tournament, uint32_t item, const struct tournament_key *key)
 {
-	assert(item < tournament->size && key->depth < TOURNAMENT_DEPTHS_MAX);
-	tournament->depths[tournament->keys[item].depth]--;
-	tournament->depths[key->depth]++;
+	assert(item < tournament->size);
 	tournament->keys[item] = *key;
 }
 
@@ -101,8 +98,8 @@ uint32_t tournament_alike(const struct tournament *tournament)
 static bool is_as_good(const struct tournament *tournament, const struct tournament_node *node)
 {
 	return node->best != TOURNAMENT_NONE &&
-	       compare(&tournament->keys[node->best],
-		       &tournament->keys[tournament_best(tournament)]) == 0;
+	       tournament_compare(&tournament->keys[node->best],
+				  &tournament->keys[tournament_best(tournament)]) == 0;
 }
 
 uint32_t tournament_nth(const struct tournament *tournament, uint32_t nth)

@@ -10,11 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOURNAMENT_DEPTHS_MAX 32u
-#define TOURNAMENT_NONE       UINT32_MAX
+#define TOURNAMENT_NONE UINT32_MAX
 
 struct tournament_key { /* more is better, compared in this order */
-	uint32_t depth; /* below TOURNAMENT_DEPTHS_MAX */
+	uint32_t depth;
 	int64_t value, tie;
 };
 
@@ -27,8 +26,10 @@ struct tournament {
 	struct tournament_key *keys;   /* owned; by item */
 	struct tournament_node *nodes; /* owned; 1 is the root, the leaves start at LEAVES */
 	size_t size, leaves;
-	size_t depths[TOURNAMENT_DEPTHS_MAX]; /* items at each depth */
 };
+
+/* As strcmp(): above 0 when A is better. */
+int tournament_compare(const struct tournament_key *a, const struct tournament_key *b);
 
 /* SIZE items, all with the key 0, 0, 0. 0 or -ENOMEM; more than 2^31 items are -ENOMEM, too. */
 int tournament_init(struct tournament *tournament, size_t size);

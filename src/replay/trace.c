@@ -46,6 +46,23 @@ void trace_release(struct trace *trace)
 	trace_init(trace);
 }
 
+int trace_add_card(struct node_spec *node, const char *model, uint64_t mib, unsigned index)
+{
+	struct inventory *inventory = &node->inventory;
+	struct card *card =
+		VEC_ADD(&inventory->cards, &inventory->card_count, &inventory->card_capacity);
+
+	if (!card)
+		return -ENOMEM;
+	card->index = card->minor = index;
+	card->numa = -1;
+	card->mode = CARD_MODE_AUTO;
+	card->memory_bytes = mib << 20;
+	snprintf(card->uuid, sizeof(card->uuid), "%.88s/%u", node->name, index);
+	snprintf(card->model, sizeof(card->model), "%s", model);
+	return 0;
+}
+
 int trace_add_node(struct trace *trace, struct node_spec *node, struct error *error)
 {
 	if (!trace->node_names)

@@ -63,6 +63,8 @@ void trace_init(struct trace *trace);
 void trace_release(struct trace *trace);
 #define autotrace cleanup(trace_release) struct trace
 
+/* A healthy card of MIB, of mode auto, with a UUID by the node's name and INDEX. 0 or -ENOMEM. */
+int trace_add_card(struct node_spec *node, const char *model, uint64_t mib, unsigned index);
 /* Moves *NODE, which is empty after. -EEXIST for a name that is there. */
 int trace_add_node(struct trace *trace, struct node_spec *node, struct error *error);
 /* The shape with that TEXT, which says all that decisions look at; -ENOENT. */

@@ -44,23 +44,6 @@ static int at_line(const struct csv *csv, const char *path, int r, struct error 
 	return r < 0 && r != -ENOMEM ? error_wrap(error, "%s:%lu", path, csv_line(csv)) : r;
 }
 
-static int add_card(struct node_spec *node, const char *model, unsigned index)
-{
-	struct inventory *inventory = &node->inventory;
-	struct card *card =
-		VEC_ADD(&inventory->cards, &inventory->card_count, &inventory->card_capacity);
-
-	if (!card)
-		return -ENOMEM;
-	card->index = card->minor = index;
-	card->numa = -1;
-	card->mode = CARD_MODE_AUTO;
-	card->memory_bytes = (uint64_t)CARD_GIB << 30;
-	snprintf(card->uuid, sizeof(card->uuid), "%s/%u", node->name, index);
-	snprintf(card->model, sizeof(card->model), "%s", model);
-	return 0;
-}
-
 static int fill_node(const struct csv *csv, struct node_spec *node, struct error *error)
 {
 	uint64_t cpu = 0, memory = 0, cards = 0;
@@ -86,7 +69,7 @@ static int fill_node(const struct csv *csv, struct node_spec *node, struct error
 	if (!node->name)
 		return error_no_memory(error);
 	for (unsigned i = 0; i < cards; i++)
-		if (add_card(node, csv_text(csv, MODEL), i) < 0)
+		if (trace_add_card(node, csv_text(csv, MODEL), CARD_GIB * 1024u, i) < 0)
 			return error_no_memory(error);
 	return 0;
 }

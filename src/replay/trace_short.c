@@ -87,23 +87,6 @@ static int64_t or_unlimited(uint64_t value)
 	return value == ABSENT ? RESOURCE_UNLIMITED : (int64_t)value;
 }
 
-static int add_card(struct node_spec *node, const char *model, uint64_t mib, unsigned index)
-{
-	struct inventory *inventory = &node->inventory;
-	struct card *card =
-		VEC_ADD(&inventory->cards, &inventory->card_count, &inventory->card_capacity);
-
-	if (!card)
-		return -ENOMEM;
-	card->index = card->minor = index;
-	card->numa = -1;
-	card->mode = CARD_MODE_AUTO;
-	card->memory_bytes = mib << 20;
-	snprintf(card->uuid, sizeof(card->uuid), "%.80s/%u", node->name, index);
-	snprintf(card->model, sizeof(card->model), "%s", model);
-	return 0;
-}
-
 static int add_node(struct trace *trace, const struct item *item, const char *model, uint64_t mib,
 		    struct error *error)
 {
@@ -123,7 +106,7 @@ static int add_node(struct trace *trace, const struct item *item, const char *mo
 		(struct resources){ or_unlimited(item->cpu_milli), or_unlimited(item->memory_mib),
 				    or_unlimited(item->pods) };
 	for (unsigned i = 0; item->gpus != ABSENT && i < item->gpus; i++)
-		if (add_card(&node, model, mib, i) < 0)
+		if (trace_add_card(&node, model, mib, i) < 0)
 			return error_no_memory(error);
 	return at_line(item, trace_add_node(trace, &node, error), error);
 }

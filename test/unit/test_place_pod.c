@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "model/model.h"
 #include "place/place.h"
+#include "bare.h"
 #include "place_world.h"
 
 static char name_a[] = "a", name_b[] = "b";
@@ -142,4 +143,70 @@ TEST(what_is_held_counts_and_what_is_forgotten_does_not)
 	assert_int_equal(pool_forget(pool, first), -EPERM);
 	assert_int_equal(pool_release(pool, first), 0);
 	assert_int_equal(pool_grant_count(pool), 0);
+}
+
+static void add_cards(struct pool *pool, unsigned node, unsigned cards, enum world_links links)
+{
+	struct error error = ERROR_INIT;
+	struct inventory inventory;
+
+	inventory_init(&inventory);
+	world_add_cards(&inventory, node, cards, "NVIDIA A100", 80, CARD_MODE_AUTO);
+	world_link(&inventory, links);
+	if (bare_add_node(pool, node ? "b" : "a", &inventory, &error) < 0)
+		fail_msg("%s", error.message);
+	inventory_release(&inventory);
+}
+
+static unsigned chosen(struct pool *pool, const struct request *request)
+{
+	struct placement placement;
+	struct reason reason;
+
+	assert_int_equal(bare_decide(pool, request, "main", &placement, &reason), 0);
+	return placement.node;
+}
+
+/* Two cards without a link would be the fuller node; a pair of four is what hangs together. */
+TEST(an_empty_workload_is_none)
+{
+	cleanup(pool_freep) struct pool *pool = pool_new();
+	struct request two = { .kind = REQUEST_WHOLE, .cards = 2 };
+
+	assert_non_null(pool);
+	add_cards(pool, 0, 2, WORLD_NO_LINKS);
+	add_cards(pool, 1, 4, WORLD_PAIRS);
+	assert_int_equal(chosen(pool, &two), 1);
+	assert_int_equal(pool_set_workload(pool, NULL, 0), 0);
+	assert_int_equal(chosen(pool, &two), 1);
+}
+
+/* Halves are expected, b has one left: fgd keeps it whole, bestfit, as which fgd acts without a
+ * workload, does not. */
+TEST(another_form_of_fgd_forgets_the_workload)
+{
+	cleanup(pool_freep) struct pool *pool = pool_new();
+	struct request half = { .kind = REQUEST_SLICE, .cards = 1, .units = 40 };
+	struct request small = { .kind = REQUEST_SLICE, .cards = 1, .units = 8 };
+	struct placement placement = { .node = 1, .count = 1, .units = { 40 } };
+	struct policy_options options = { .policy = NODE_POLICY_FGD };
+	struct workload_class class = { .share = 1 };
+	struct demand demand;
+	uint64_t id;
+
+	assert_non_null(pool);
+	add_cards(pool, 0, 1, WORLD_NO_LINKS);
+	add_cards(pool, 1, 1, WORLD_NO_LINKS);
+	assert_int_equal(bare_hold(pool, &half, &placement, &id), 0);
+	demand_borrow_request(&half, "Pod", &demand);
+	class.demand = &demand;
+	assert_int_equal(pool_set_policy(pool, &options), 0);
+	assert_int_equal(chosen(pool, &small), 1);
+	assert_int_equal(pool_set_workload(pool, &class, 1), 0);
+	assert_int_equal(chosen(pool, &small), 0);
+	options.original_classes = true;
+	assert_int_equal(pool_set_policy(pool, &options), 0);
+	assert_int_equal(chosen(pool, &small), 1);
+	assert_int_equal(pool_set_workload(pool, &class, 1), 0);
+	assert_int_equal(chosen(pool, &small), 0);
 }

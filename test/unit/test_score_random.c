@@ -222,8 +222,11 @@ static bool make_ask(struct world *world)
 	world->fits = 0;
 	for (unsigned i = 0; i < world->node.count; i++) {
 		unsigned wants = ask->milli[world->node.model[i]];
+		/* A card may fit by GiB and by compute, and yet have fewer milli left than is asked: the
+		 * one is the lesser of both, the other the greater. */
+		unsigned lack = !ask->whole && chance(world, 10) ? 1000 : 0;
 
-		if (!wants || world->node.left[i] < wants || chance(world, 5))
+		if (!wants || world->node.left[i] + lack < wants || chance(world, 5))
 			continue;
 		world->fits |= 1ull << i;
 		count++;
