@@ -62,8 +62,19 @@ refuse() {
 	fi
 }
 
-# The helper of the probe with this PID, to $WORK/helper.
-helper_of() { pgrep -P "$1" -x gpupool-nvml >"$WORK/helper"; }
+# The helper of the probe with this PID that holds the driver, to $WORK/helper; before it a short one
+# reads procfs and ends.
+helper_of() {
+	local pid line
+	for pid in $(pgrep -P "$1" -x gpupool-nvml); do
+		line=$(tr "\\0" " " <"/proc/$pid/cmdline") 2>/dev/null || continue
+		case $line in
+		"" | *" --proc "*) ;;
+		*) echo "$pid" ;;
+		esac
+	done >"$WORK/helper"
+	[ -s "$WORK/helper" ]
+}
 
 # bits_absent HEX BIT...: true when none of the bits is set.
 bits_absent() {
