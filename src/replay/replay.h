@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "model/model.h"
 #include "place/place.h"
+#include "replay/bench.h"
 #include "replay/trace.h"
 
 /* ---- the mix of a trace (workload.c) ---- */
