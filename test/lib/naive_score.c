@@ -420,10 +420,7 @@ static struct naive_value compact(const struct point *point)
 	int64_t opened = 0, left = 0;
 
 	if (point->ask->cards == 0)
-		return exactly(naive_tie(point->node) + (point->node->cpu_left == RESOURCE_UNLIMITED
-								 ? 0
-								 : point->ask->cpu),
-			       0);
+		return exactly(naive_tie(point->node, point->ask), 0);
 	if (point->ask->whole)
 		return exactly(-(int64_t)count_of(point->fits), point->cards);
 	for (unsigned i = 0; i < point->node->count; i++) {
@@ -460,9 +457,9 @@ struct naive_value naive_score(const char *policy, const struct naive_mix *mix,
 	abort();
 }
 
-int64_t naive_tie(const struct naive_node *node)
+int64_t naive_tie(const struct naive_node *node, const struct naive_ask *ask)
 {
-	int64_t cpu = node->cpu_left == RESOURCE_UNLIMITED ? 0 : node->cpu_left;
+	int64_t cpu = node->cpu_left == RESOURCE_UNLIMITED ? 0 : node->cpu_left - ask->cpu;
 
 	return -(cpu + 16 * sum_left(node));
 }

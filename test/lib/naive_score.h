@@ -59,6 +59,6 @@ struct naive_value naive_score(const char *policy, const struct naive_mix *mix,
 			       const struct naive_node *node, const struct naive_ask *ask,
 			       uint64_t fits);
 /* The tie rule bestfit: the less is left, the better. */
-int64_t naive_tie(const struct naive_node *node);
+int64_t naive_tie(const struct naive_node *node, const struct naive_ask *ask);
 /* The fragment of a node, in 1/1000 of a card. */
 double naive_fragment(const struct naive_mix *mix, const struct naive_node *node);

@@ -315,10 +315,8 @@ static void one_state(struct world *world)
 		count_state(world);
 		for (size_t i = 0; i < score_row_count(); i++)
 			compare(world, &score_rows[i]);
-		assert_int_equal(
-			score_tie_bestfit(&world->board, &world->piece) -
-				(world->board.cpu_left == RESOURCE_UNLIMITED ? 0 : world->ask.cpu),
-			naive_tie(&world->node));
+		assert_int_equal(score_tie_bestfit(&world->board, &world->piece),
+				 naive_tie(&world->node, &world->ask));
 	} else {
 		world->tally.refused++;
 	}
