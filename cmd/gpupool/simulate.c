@@ -8,6 +8,7 @@
 
 #define NUMBERS_MAX   100000
 #define PROGRESS_WAIT 1.0 /* seconds before the first line */
+#define RUNNING_MAX   10  /* Pods that are named in a text */
 #define PROGRESS_STEP 0.5 /* seconds between lines */
 
 double simulate_now(void)
@@ -257,6 +258,41 @@ int simulate_add_points(const struct run_result *result, bool replay, struct jso
 			return -ENOMEM;
 		}
 	return json_add(object, "points", array);
+}
+
+int simulate_add_running(const struct trace *trace, const struct run_result *result,
+			 struct json_object *object)
+{
+	struct json_object *array = json_object_new_array();
+
+	if (json_add(object, "running_in_part", array) < 0 ||
+	    json_add_uint(object, "pods_running", result->running) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < result->partial_count; i++) {
+		const struct run_partial *partial = &result->partial[i];
+		struct json_object *item = json_object_new_object();
+
+		if (json_append(array, item) < 0 ||
+		    json_add_string(item, "pod", trace_pod_name(trace, partial->pod)) < 0 ||
+		    json_add_string(item, "why", partial->why) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void simulate_print_running(const struct trace *trace, const struct run_result *result)
+{
+	size_t shown = result->partial_count < RUNNING_MAX ? result->partial_count : RUNNING_MAX;
+
+	if (!result->running)
+		return;
+	printf("\n%zu Pod%s from the start; %zu of them could be held in part only.\n",
+	       result->running, result->running == 1 ? " runs" : "s run", result->partial_count);
+	for (size_t i = 0; i < shown; i++)
+		print_text(stdout, "  %s: %s\n", trace_pod_name(trace, result->partial[i].pod),
+			   result->partial[i].why);
+	if (shown < result->partial_count)
+		printf("  and %zu more; --json names them all\n", result->partial_count - shown);
 }
 
 struct simulate_statistics simulate_statistics_of(const double *values, size_t count)

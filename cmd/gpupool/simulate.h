@@ -45,6 +45,10 @@ int simulate_add_number(struct json_object *object, const char *key, double valu
 /* What one run came to, as the fields of an object. */
 int simulate_result_to_json(const struct run_options *options, const struct run_result *result,
 			    struct json_object *object);
+/* Pods that ran from the start, and by name those that are held in part. */
+int simulate_add_running(const struct trace *trace, const struct run_result *result,
+			 struct json_object *object);
+void simulate_print_running(const struct trace *trace, const struct run_result *result);
 int simulate_add_points(const struct run_result *result, bool replay, struct json_object *object);
 
 struct simulate_statistics {

@@ -246,6 +246,8 @@ static int run_to_json(const struct runs *runs, size_t index, struct json_object
 	if (r == 0)
 		r = simulate_add_number(object, "read_seconds", runs->read_seconds, 6);
 	if (r == 0)
+		r = simulate_add_running(runs->trace, &runs->results[index], object);
+	if (r == 0)
 		r = simulate_add_points(&runs->results[index], runs->options[index].replay, object);
 	return r;
 }
@@ -303,6 +305,7 @@ static int print_runs(const struct runs *runs, const struct simulate_run_options
 	}
 	print_table(runs);
 	print_classes(runs);
+	simulate_print_running(runs->trace, &runs->results[0]);
 	return EXIT_DONE;
 }
 

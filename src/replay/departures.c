@@ -15,7 +15,8 @@ struct end {
 
 struct replay {
 	struct run *run;
-	uint32_t *order;  /* owned; Pods by time of arrival */
+	uint32_t *order; /* owned; Pods by time of arrival */
+	size_t order_count;
 	struct end *ends; /* owned; a heap, the first to end on top */
 	size_t end_count, end_capacity;
 	uint32_t *waiting; /* owned; first come first */
@@ -198,13 +199,18 @@ static int replay_prepare(struct replay *replay, struct error *error)
 	replay->refused = calloc(trace->shape_count + 1, sizeof(*replay->refused));
 	if (!replay->order || !replay->refused)
 		return error_no_memory(error);
-	for (size_t i = 0; i < trace->pod_count; i++)
-		replay->order[i] = (uint32_t)i;
-	qsort_r(replay->order, trace->pod_count, sizeof(*replay->order), by_arrival, trace->pods);
-	if (!trace->pod_count)
+	for (size_t i = 0, running = 0; i < trace->pod_count; i++) {
+		if (running < trace->running_count && trace->running[running].pod == i)
+			running++;
+		else
+			replay->order[replay->order_count++] = (uint32_t)i;
+	}
+	qsort_r(replay->order, replay->order_count, sizeof(*replay->order), by_arrival,
+		trace->pods);
+	if (!replay->order_count)
 		return 0;
 	replay->first = replay->time = trace->pods[replay->order[0]].created;
-	replay->last = trace->pods[replay->order[trace->pod_count - 1]].created;
+	replay->last = trace->pods[replay->order[replay->order_count - 1]].created;
 	return 0;
 }
 
@@ -215,7 +221,7 @@ static int replay_all(struct replay *replay, struct error *error)
 	double span = (double)(replay->last - replay->first);
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < run->trace->pod_count; i++)
+	for (size_t i = 0; r == 0 && i < replay->order_count; i++)
 		r = arrive(replay, replay->order[i], error);
 	if (r == 0)
 		r = end_until(replay, INT64_MAX - 1, error);

@@ -37,12 +37,12 @@ static void arrivals_cut(const struct trace *trace, struct arrivals *arrivals,
 	}
 }
 
-static int arrivals_append(const struct trace *trace, struct arrivals *arrivals,
-			   struct random *random, const struct protocol *protocol, int64_t wanted,
-			   int64_t asked)
+static int arrivals_append(const struct trace *trace, const struct arrivals *all,
+			   struct arrivals *arrivals, struct random *random,
+			   const struct protocol *protocol, int64_t wanted, int64_t asked)
 {
 	for (;;) {
-		uint32_t pod = random_below(random, (uint32_t)trace->pod_count);
+		uint32_t pod = all->pods[random_below(random, (uint32_t)all->count)];
 		int64_t milli = pod_milli(trace, pod);
 		int64_t tested =
 			protocol->original ? trace->shapes[trace->pods[pod].shape].milli : milli;
@@ -55,18 +55,32 @@ static int arrivals_append(const struct trace *trace, struct arrivals *arrivals,
 	}
 }
 
+/* Those that do not run already, in order of the list. */
+static int arrivals_list(const struct trace *trace, struct arrivals *ret)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < trace->pod_count; i++) {
+		if (running < trace->running_count && trace->running[running].pod == i)
+			running++;
+		else if (arrivals_add(ret, (uint32_t)i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int arrivals_make(const struct trace *trace, const struct protocol *protocol, struct arrivals *ret,
 		  struct error *error)
 {
+	cleanup(arrivals_release) struct arrivals all = { .pods = NULL };
 	cleanup(arrivals_release) struct arrivals arrivals = { .pods = NULL };
 	struct random shuffle, tune;
 	int64_t wanted = trace->capacity_milli / 100 * protocol->percent, asked = 0;
 
-	for (size_t i = 0; i < trace->pod_count; i++) {
-		if (arrivals_add(&arrivals, (uint32_t)i) < 0)
-			return error_no_memory(error);
-		asked += pod_milli(trace, (uint32_t)i);
-	}
+	if (arrivals_list(trace, &all) < 0 || arrivals_list(trace, &arrivals) < 0)
+		return error_no_memory(error);
+	for (size_t i = 0; i < all.count; i++)
+		asked += pod_milli(trace, all.pods[i]);
 	if (protocol->percent && (!asked || !wanted))
 		return error_set(error, EINVAL,
 				 "%s, so that no percent of the cards can arrive; write --arrival "
@@ -77,7 +91,7 @@ int arrivals_make(const struct trace *trace, const struct protocol *protocol, st
 	random_shuffle(&shuffle, arrivals.pods, arrivals.count);
 	if (protocol->percent) {
 		arrivals_cut(trace, &arrivals, &tune, wanted, &asked);
-		if (arrivals_append(trace, &arrivals, &tune, protocol, wanted, asked) < 0)
+		if (arrivals_append(trace, &all, &arrivals, &tune, protocol, wanted, asked) < 0)
 			return error_no_memory(error);
 	}
 	*ret = arrivals;

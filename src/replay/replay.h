@@ -63,13 +63,21 @@ struct run_point {
 	size_t failed; /* so far */
 };
 
+struct run_partial { /* runs already, and not all that it holds could be held */
+	uint32_t pod;
+	char *why; /* owned */
+};
+
 struct run_result {
 	double arrived_percent;   /* asked for by all that arrived, of all cards */
 	double allocated_percent; /* at the end; replay: mean over time */
 	double peak_percent;
 	double unallocated_gpus;
-	double fragmented_percent; /* as allocated_percent */
-	size_t placed, failed;     /* a Pod that waits at the end has failed */
+	double fragmented_percent;   /* as allocated_percent */
+	size_t placed, failed;       /* a Pod that waits at the end has failed */
+	size_t running;              /* Pods that run from the start; neither placed nor arrived */
+	struct run_partial *partial; /* owned; some of those */
+	size_t partial_count, partial_capacity;
 	struct run_count classes[TRACE_CLASS_MAX], constrained;
 	double wait_seconds;      /* replay with wait: mean over those placed */
 	double seconds;           /* of wall time, from the empty pool to the last decision */

@@ -13,6 +13,9 @@
 void run_result_release(struct run_result *result)
 {
 	free(result->points);
+	for (size_t i = 0; i < result->partial_count; i++)
+		free(result->partial[i].why);
+	free(result->partial);
 	*result = (struct run_result){ .points = NULL };
 }
 
@@ -82,8 +85,7 @@ static void run_release(struct run *run)
 	run_result_release(&run->result);
 }
 
-/* What is left on a node, and in the sum. */
-static void run_read_node(struct run *run, uint32_t node)
+void run_read_node(struct run *run, uint32_t node)
 {
 	uint32_t at = run->nodes[node];
 	unsigned count = run->trace->first_cards[at + 1] - run->trace->first_cards[at], left = 0;
@@ -119,7 +121,7 @@ static int run_prepare(struct run *run, struct error *error)
 	for (uint32_t i = 0; i < count; i++)
 		run_read_node(run, i);
 	run->result.checksum = HASH_START;
-	return 0;
+	return run_hold_running(run, error);
 }
 
 static void run_hash(struct run *run, uint64_t value)

@@ -27,6 +27,10 @@ static inline const struct trace_shape *run_shape(const struct run *run, uint32_
 	return &run->trace->shapes[run->trace->pods[pod].shape];
 }
 
+/* What is left on a node changed. */
+void run_read_node(struct run *run, uint32_t node);
+/* Pods that run already (running.c). */
+int run_hold_running(struct run *run, struct error *error);
 void run_count_arrival(struct run *run, uint32_t pod);
 void run_count_failure(struct run *run, uint32_t pod);
 /* 1: placed. 0: it does not fit. */

@@ -27,15 +27,27 @@ void trace_init(struct trace *trace)
 	*trace = (struct trace){ .timed = false };
 }
 
+void trace_running_release(struct trace_running *running)
+{
+	for (size_t i = 0; i < running->grant_count; i++)
+		grant_release(&running->grants[i]);
+	free(running->grants);
+	free(running->node_name);
+	*running = (struct trace_running){ .node_name = NULL };
+}
+
 void trace_release(struct trace *trace)
 {
 	for (size_t i = 0; i < trace->node_count; i++)
 		node_spec_release(&trace->nodes[i]);
 	for (size_t i = 0; i < trace->shape_count; i++)
 		demand_release(&trace->shapes[i].demand);
+	for (size_t i = 0; i < trace->running_count; i++)
+		trace_running_release(&trace->running[i]);
 	free(trace->nodes);
 	free(trace->shapes);
 	free(trace->pods);
+	free(trace->running);
 	free(trace->card_models);
 	free(trace->first_cards);
 	free(trace->shape_millis);
@@ -228,6 +240,38 @@ int trace_add_pod(struct trace *trace, const char *name, uint32_t shape, int64_t
 	return 0;
 }
 
+int trace_add_running(struct trace *trace, struct trace_running *running, struct error *error)
+{
+	struct trace_running *item =
+		VEC_ADD(&trace->running, &trace->running_count, &trace->running_capacity);
+
+	if (!item)
+		return error_no_memory(error);
+	*item = *running;
+	item->pod = (uint32_t)(trace->pod_count - 1);
+	item->node = TRACE_NO_NODE;
+	*running = (struct trace_running){ .node_name = NULL };
+	return 0;
+}
+
+int trace_add_demand(struct trace *trace, const char *name, struct demand *demand,
+		     struct error *error)
+{
+	cleanup(trace_running_release) struct trace_running running = {
+		.node_name = TAKE_PTR(demand->node),
+		.grants = TAKE_PTR(demand->grants),
+		.grant_count = demand->grant_count,
+	};
+	int64_t created = demand->created, end = demand->end;
+	uint32_t shape = 0;
+
+	demand->grant_count = demand->grant_capacity = 0;
+	int r = trace_intern(trace, demand, &shape, error);
+	if (r == 0)
+		r = trace_add_pod(trace, name, shape, created, end, error);
+	return r < 0 || !running.node_name ? r : trace_add_running(trace, &running, error);
+}
+
 static bool any_matches(const struct string_list *patterns, const char *text)
 {
 	for (size_t i = 0; i < patterns->count; i++)
@@ -359,6 +403,18 @@ static int set_millis(struct trace *trace, const struct models *models)
 	return 0;
 }
 
+static void find_running(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->running_count; i++) {
+		const struct node_spec key = { .name = trace->running[i].node_name };
+		const struct node_spec *node =
+			bsearch(&key, trace->nodes, trace->node_count, sizeof(key), compare_nodes);
+
+		if (node)
+			trace->running[i].node = (uint32_t)(node - trace->nodes);
+	}
+}
+
 int trace_finish(struct trace *trace, struct error *error)
 {
 	struct models models = { .cards = NULL };
@@ -366,6 +422,7 @@ int trace_finish(struct trace *trace, struct error *error)
 	if (!trace->node_count)
 		return error_set(error, EINVAL, "no nodes; name a file that has some");
 	qsort(trace->nodes, trace->node_count, sizeof(*trace->nodes), compare_nodes);
+	find_running(trace);
 	int r = number_cards(trace, &models);
 	if (r == 0)
 		r = set_millis(trace, &models);

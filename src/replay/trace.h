@@ -36,6 +36,16 @@ struct trace_pod {
 	int64_t created, end; /* INT64_MAX: never ends */
 };
 
+#define TRACE_NO_NODE UINT32_MAX
+
+struct trace_running { /* a Pod of the trace that runs already: it is no arrival */
+	uint32_t pod;
+	uint32_t node;        /* set by trace_finish(); TRACE_NO_NODE: not in the trace */
+	char *node_name;      /* owned */
+	struct grant *grants; /* owned; when its cards are known: one a request */
+	size_t grant_count;
+};
+
 struct trace {
 	struct node_spec *nodes; /* owned; in order of their names once finished */
 	size_t node_count, node_capacity;
@@ -43,6 +53,8 @@ struct trace {
 	size_t shape_count, shape_capacity;
 	struct trace_pod *pods; /* owned */
 	size_t pod_count, pod_capacity;
+	struct trace_running *running; /* owned; in order of the Pods */
+	size_t running_count, running_capacity;
 	bool timed; /* the Pods' times are known */
 	/* The rest is set by trace_finish(). */
 	size_t model_count;    /* of cards */
@@ -77,6 +89,12 @@ int trace_intern(struct trace *trace, struct demand *demand, uint32_t *ret, stru
 /* -EEXIST for a name that is there. */
 int trace_add_pod(struct trace *trace, const char *name, uint32_t shape, int64_t created,
 		  int64_t end, struct error *error);
+/* The Pod that was added last runs already. Moves *RUNNING, which is empty after. */
+int trace_add_running(struct trace *trace, struct trace_running *running, struct error *error);
+void trace_running_release(struct trace_running *running);
+/* A Pod with its times, and the node and the cards on which it runs; *DEMAND is empty after. */
+int trace_add_demand(struct trace *trace, const char *name, struct demand *demand,
+		     struct error *error);
 const char *trace_pod_name(const struct trace *trace, size_t pod);
 /* Sorts the nodes, adds up. Once, when all is added. -EINVAL without nodes. */
 int trace_finish(struct trace *trace, struct error *error);
@@ -101,7 +119,7 @@ int trace_read_pods_csv(struct trace *trace, const char *path, struct error *err
  * h100", "5 nodes of 4 RTX4090 24 GiB", "300 Pods of 12 GiB", "10 Pods of 8 cards", "5 Pods of 2
  * 1g.10gb". Or YAML with the lists nodes (count, name, gpus, model, gpu-memory, cpu, memory, pods)
  * and pods (count, name, gpus, gpu-memory of each card, gpu-compute, mig, model, cpu, memory,
- * created, end). TEXT ends with NUL; errors call it SOURCE.
+ * created, end, node: where it runs already). TEXT ends with NUL; errors call it SOURCE.
  */
 int trace_parse_short(struct trace *trace, const char *text, size_t length, const char *source,
 		      struct error *error);
@@ -136,7 +154,7 @@ struct arrivals {
 	size_t count, capacity;
 };
 /*
- * The published protocol: the list is shuffled; while it asks for more than percent, one at random
+ * The published protocol: the list of those that do not run already is shuffled; while it asks for more than percent, one at random
  * is removed; then random ones of the list are appended until the next would ask for more. The
  * original counts one card of a Pod in that last test, not all.
  */

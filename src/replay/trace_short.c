@@ -45,7 +45,7 @@ static const struct known_model *find_model(const char *word)
 /* A row of nodes or of Pods. */
 struct item {
 	uint64_t count, gpus, gpu_mib, compute, cpu_milli, memory_mib, pods, created, end;
-	char name[WORD_MAX], model[WORD_MAX], mig[WORD_MAX];
+	char name[WORD_MAX], model[WORD_MAX], mig[WORD_MAX], node[WORD_MAX];
 	const char *source;
 	unsigned long line;
 };
@@ -208,6 +208,14 @@ static int check_pods(const struct trace *trace, const struct item *item, struct
 	return 0;
 }
 
+static int add_running(struct trace *trace, const char *node, struct error *error)
+{
+	cleanup(trace_running_release) struct trace_running running = { .node_name = strdup(node) };
+
+	return running.node_name ? trace_add_running(trace, &running, error)
+				 : error_no_memory(error);
+}
+
 static int add_pods(struct trace *trace, const struct item *item, struct error *error)
 {
 	cleanup(demand_release) struct demand demand;
@@ -230,6 +238,8 @@ static int add_pods(struct trace *trace, const struct item *item, struct error *
 		r = trace_add_pod(trace, name, shape, (int64_t)item->created,
 				  item->end == ABSENT ? INT64_MAX : (int64_t)item->end, error);
 		r = at_line(item, r, error);
+		if (r == 0 && item->node[0])
+			r = add_running(trace, item->node, error);
 	}
 	return r;
 }
@@ -271,6 +281,7 @@ static const struct key pod_keys[] = {
 	{ "memory", KEY_BYTES, AT(memory_mib), 0, 0 },
 	{ "created", KEY_NUMBER, AT(created), 0, TIME_MAX },
 	{ "end", KEY_NUMBER, AT(end), 0, TIME_MAX },
+	{ "node", KEY_TEXT, AT(node), 0, 0 },
 };
 
 static const struct list {
