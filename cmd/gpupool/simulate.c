@@ -6,10 +6,12 @@
 #include <string.h>
 #include <time.h>
 
-#define NUMBERS_MAX   100000
-#define PROGRESS_WAIT 1.0 /* seconds before the first line */
-#define RUNNING_MAX   10  /* Pods that are named in a text */
-#define PROGRESS_STEP 0.5 /* seconds between lines */
+#define NUMBERS_MAX     100000
+#define ARRIVAL_MAX     1000
+#define ARRIVAL_DEFAULT 130 /* percent: that of the published protocol */
+#define PROGRESS_WAIT   1.0 /* seconds before the first line */
+#define RUNNING_MAX     10  /* Pods that are named in a text */
+#define PROGRESS_STEP   0.5 /* seconds between lines */
 
 double simulate_now(void)
 {
@@ -98,18 +100,67 @@ int simulate_read_policy(const char *text, const char *ties, struct policy_optio
 	return 0;
 }
 
-int simulate_read_trace(const char *nodes, const char *pods, struct trace *trace,
-			double *ret_seconds, struct error *error)
+int simulate_check_inputs(const char *command, const struct simulate_inputs *inputs,
+			  struct error *error)
 {
-	double start = simulate_now();
+	const char *const files[] = { inputs->nodes, inputs->pods, inputs->cluster };
+	unsigned standard = 0;
 
-	int r = trace_read_nodes_csv(trace, nodes, error);
-	if (r == 0)
-		r = trace_read_pods_csv(trace, pods, error);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		standard += files[i] && strcmp(files[i], "-") == 0;
+	if (standard > 1)
+		return error_set(error, EINVAL,
+				 "standard input can be read once; write - for one option only");
+	if (inputs->nodes || inputs->cluster || inputs->cluster_text)
+		return 0;
+	return error_set(error, EINVAL,
+			 "'%s' wants --nodes FILE and --pods FILE, --cluster FILE, or "
+			 "--cluster-text TEXT",
+			 command);
+}
+
+int simulate_read_inputs(const struct simulate_inputs *inputs, struct trace *trace,
+			 double *ret_seconds, struct error *error)
+{
+	const struct {
+		const char *path;
+		enum trace_part parts;
+	} files[] = { { inputs->cluster, TRACE_ALL },
+		      { inputs->nodes, TRACE_NODES },
+		      { inputs->pods, TRACE_PODS } };
+	const char *text = inputs->cluster_text;
+	double start = simulate_now();
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files) && r == 0; i++)
+		if (files[i].path)
+			r = trace_read(trace, files[i].parts, files[i].path, error);
+	if (r == 0 && text)
+		r = trace_parse_short(trace, TRACE_ALL, text, strlen(text), "--cluster-text",
+				      error);
 	if (r == 0)
 		r = trace_finish(trace, error);
 	*ret_seconds = simulate_now() - start;
 	return r;
+}
+
+int simulate_read_arrival(const char *text, unsigned *ret, struct error *error)
+{
+	uint64_t percent = SIMULATE_ARRIVAL_DEFAULT;
+
+	if (text && parse_uint(text, 0, ARRIVAL_MAX, &percent) < 0)
+		return error_set(error, EINVAL,
+				 "--arrival '%s' is no whole number from 0 to %d; write one", text,
+				 ARRIVAL_MAX);
+	*ret = (unsigned)percent;
+	return 0;
+}
+
+unsigned simulate_arrival(unsigned arrival, const struct trace *trace)
+{
+	if (arrival != SIMULATE_ARRIVAL_DEFAULT)
+		return arrival;
+	return trace->listed && !trace->running_count ? ARRIVAL_DEFAULT : 0;
 }
 
 void simulate_progress_start(struct simulate_progress *progress, size_t all, bool forced)

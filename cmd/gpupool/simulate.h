@@ -2,6 +2,7 @@
 /* Shared by the commands of `gpupool sim`: inputs, lists of options, progress, numbers. */
 #pragma once
 
+#include <limits.h>
 #include <pthread.h>
 
 #include "gpupool.h"
@@ -24,9 +25,57 @@ void simulate_numbers_release(struct simulate_numbers *numbers);
 int simulate_read_policy(const char *text, const char *ties, struct policy_options *ret,
 			 struct error *error);
 
+/* Where nodes and Pods come from: the same options with every command. */
+struct simulate_inputs {
+	const char *nodes, *pods, *cluster, *cluster_text;
+};
+/* Rows for a table whose options structure has a `struct simulate_inputs inputs`. */
+#define SIMULATE_INPUT_ROWS(type)                                                           \
+	{ .name = "nodes",                                                                  \
+	  .kind = OPTION_STRING,                                                            \
+	  .argument = "FILE",                                                               \
+	  .help = "nodes and their cards; - is standard input",                             \
+	  .offset = offsetof(type, inputs.nodes) },                                         \
+		{ .name = "pods",                                                           \
+		  .kind = OPTION_STRING,                                                    \
+		  .argument = "FILE",                                                       \
+		  .help = "Pods that arrive, and those that run already",                   \
+		  .offset = offsetof(type, inputs.pods) },                                  \
+		{ .name = "cluster",                                                        \
+		  .kind = OPTION_STRING,                                                    \
+		  .argument = "FILE",                                                       \
+		  .help = "nodes and Pods in one file",                                     \
+		  .offset = offsetof(type, inputs.cluster) },                               \
+	{                                                                                   \
+		.name = "cluster-text", .kind = OPTION_STRING, .argument = "TEXT",          \
+		.help = "nodes and Pods in few words: '20 nodes of 8 h100; 300 Pods of 12 " \
+			"GiB'",                                                             \
+		.offset = offsetof(type, inputs.cluster_text)                               \
+	}
+/* A paragraph of each description. */
+#define SIMULATE_INPUT_TEXT                                                                     \
+	"A file is a CSV file or a cluster in few words, told by how it begins. CSV of nodes: " \
+	"sn, cpu_milli, memory_mib, gpu and model. Of Pods: name, cpu_milli, memory_mib, "      \
+	"num_gpu and gpu_milli; optional gpu_spec, creation_time and deletion_time."
+#define SIMULATE_ARRIVAL_ROW(type)                                                             \
+	{                                                                                      \
+		.name = "arrival", .kind = OPTION_STRING, .argument = "PERCENT",               \
+		.help = "how much of all cards is asked for in the end, 0 to 1000; 0: by the " \
+			"list as it is (default: 130 for CSV files, else 0)",                  \
+		.offset = offsetof(type, arrival)                                              \
+	}
+
+/* -EINVAL when COMMAND would have nothing to read, or standard input twice. */
+int simulate_check_inputs(const char *command, const struct simulate_inputs *inputs,
+			  struct error *error);
 /* Reads and finishes; *ret_seconds is what it took. */
-int simulate_read_trace(const char *nodes, const char *pods, struct trace *trace,
-			double *ret_seconds, struct error *error);
+int simulate_read_inputs(const struct simulate_inputs *inputs, struct trace *trace,
+			 double *ret_seconds, struct error *error);
+#define SIMULATE_ARRIVAL_DEFAULT UINT_MAX
+/* What --arrival says; TEXT NULL: SIMULATE_ARRIVAL_DEFAULT. */
+int simulate_read_arrival(const char *text, unsigned *ret, struct error *error);
+/* ARRIVAL, or the default for what was read. */
+unsigned simulate_arrival(unsigned arrival, const struct trace *trace);
 double simulate_now(void);
 
 /* Lines on standard error while runs take longer than a second. */

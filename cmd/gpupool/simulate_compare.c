@@ -10,22 +10,14 @@
 
 struct simulate_compare_options {
 	struct common_options common;
-	const char *nodes, *pods, *policies, *ties, *seeds, *at;
-	unsigned long arrival, jobs;
+	struct simulate_inputs inputs;
+	const char *policies, *ties, *seeds, *at, *arrival;
+	unsigned long jobs;
 	bool original, replay, csv, progress;
 };
 
 static const struct option_row simulate_compare_rows[] = {
-	{ .name = "nodes",
-	  .kind = OPTION_STRING,
-	  .argument = "FILE",
-	  .help = "nodes and their cards, as CSV",
-	  .offset = offsetof(struct simulate_compare_options, nodes) },
-	{ .name = "pods",
-	  .kind = OPTION_STRING,
-	  .argument = "FILE,...",
-	  .help = "lists of Pods, compared one by one",
-	  .offset = offsetof(struct simulate_compare_options, pods) },
+	SIMULATE_INPUT_ROWS(struct simulate_compare_options),
 	{ .name = "policies",
 	  .kind = OPTION_STRING,
 	  .argument = "NAME,...",
@@ -45,14 +37,7 @@ static const struct option_row simulate_compare_rows[] = {
 	  .help = "one run for each",
 	  .offset = offsetof(struct simulate_compare_options, seeds),
 	  .fallback = "42..51" },
-	{ .name = "arrival",
-	  .kind = OPTION_UINT,
-	  .argument = "PERCENT",
-	  .help = "how much of all cards is asked for in the end",
-	  .offset = offsetof(struct simulate_compare_options, arrival),
-	  .minimum = 1,
-	  .maximum = 1000,
-	  .fallback = "130" },
+	SIMULATE_ARRIVAL_ROW(struct simulate_compare_options),
 	{ .name = "at",
 	  .kind = OPTION_STRING,
 	  .argument = "PERCENT,...",
@@ -96,6 +81,7 @@ struct comparison {
 	char *pods_text, *policies_text; /* owned; cut at the commas */
 	char *pods[LIST_MAX], *policies[LIST_MAX];
 	size_t pods_count, policy_count;
+	unsigned arrival;
 	struct policy_options places[LIST_MAX];
 	struct simulate_numbers seeds, at;
 	struct trace traces[LIST_MAX];
@@ -130,14 +116,39 @@ static int split(const char *option, const char *text, char **ret_copy, char **i
 	return 0;
 }
 
+/* Lists of Pods; without any the cluster is the one. */
+static int set_pods(struct comparison *comparison, struct error *error)
+{
+	const struct simulate_inputs *inputs = &comparison->options->inputs;
+	const char *name = inputs->pods      ? inputs->pods
+			   : inputs->cluster ? inputs->cluster
+			   : inputs->nodes   ? inputs->nodes
+					     : "text";
+	int r = split("pods", name, &comparison->pods_text, comparison->pods,
+		      &comparison->pods_count, error);
+
+	for (size_t i = 0; r == 0 && comparison->pods_count > 1 && i < comparison->pods_count; i++)
+		if (strcmp(comparison->pods[i], "-") == 0)
+			r = error_set(error, EINVAL,
+				      "--pods - is one list alone; name files instead");
+	if (r == 0 && comparison->pods_count > 1 &&
+	    ((inputs->nodes && strcmp(inputs->nodes, "-") == 0) ||
+	     (inputs->cluster && strcmp(inputs->cluster, "-") == 0)))
+		r = error_set(error, EINVAL,
+			      "standard input can be read once; with several lists of Pods name "
+			      "a file of nodes");
+	return r;
+}
+
 static int comparison_set(struct comparison *comparison, struct error *error)
 {
 	const struct simulate_compare_options *options = comparison->options;
 
-	if (!options->nodes || !options->pods)
-		return error_set(error, EINVAL, "'sim compare' wants --nodes FILE and --pods FILE");
-	int r = split("pods", options->pods, &comparison->pods_text, comparison->pods,
-		      &comparison->pods_count, error);
+	int r = simulate_check_inputs("sim compare", &options->inputs, error);
+	if (r == 0)
+		r = set_pods(comparison, error);
+	if (r == 0)
+		r = simulate_read_arrival(options->arrival, &comparison->arrival, error);
 	if (r == 0)
 		r = split("policies", options->policies, &comparison->policies_text,
 			  comparison->policies, &comparison->policy_count, error);
@@ -156,10 +167,12 @@ static int comparison_set(struct comparison *comparison, struct error *error)
 static int read_trace(void *context, size_t index, struct error *error)
 {
 	struct comparison *comparison = context;
+	struct simulate_inputs inputs = comparison->options->inputs;
 	double seconds;
 
-	return simulate_read_trace(comparison->options->nodes, comparison->pods[index],
-				   &comparison->traces[index], &seconds, error);
+	if (inputs.pods)
+		inputs.pods = comparison->pods[index];
+	return simulate_read_inputs(&inputs, &comparison->traces[index], &seconds, error);
 }
 
 static void take_sample(const struct comparison *comparison, const struct run_result *result,
@@ -179,7 +192,8 @@ static int run_one(void *context, size_t index, struct error *error)
 	size_t seeds = comparison->seeds.count, policies = comparison->policy_count;
 	size_t pods = index / seeds / policies;
 	struct run_options options = { .place = comparison->places[index / seeds % policies],
-				       .arrival = (unsigned)comparison->options->arrival,
+				       .arrival = simulate_arrival(comparison->arrival,
+								   &comparison->traces[pods]),
 				       .original = comparison->options->original,
 				       .replay = comparison->options->replay };
 	cleanup(run_result_release) struct run_result result = { .points = NULL };
@@ -251,9 +265,10 @@ static int row_make(struct comparison *comparison, size_t pods, size_t policy, s
 		return -ENOMEM;
 	*row = (struct row){ .pods = short_name(comparison->pods[pods]),
 			     .policy = comparison->policies[policy],
-			     .percent = comparison->at.count
-						? (double)comparison->at.items[reading]
-						: (double)comparison->options->arrival };
+			     .percent = comparison->at.count ? (double)comparison->at.items[reading]
+							     : (double)simulate_arrival(
+								       comparison->arrival,
+								       &comparison->traces[pods]) };
 	for (size_t i = 0; i < count; i++) {
 		values[i] = own[i].at[reading];
 		values[count + i] = own[i].at[reading] - first[i].at[reading];

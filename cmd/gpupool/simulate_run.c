@@ -6,22 +6,14 @@
 
 struct simulate_run_options {
 	struct common_options common;
-	const char *nodes, *pods, *policy, *ties, *seeds;
-	unsigned long seed, arrival, jobs;
+	struct simulate_inputs inputs;
+	const char *policy, *ties, *seeds, *arrival;
+	unsigned long seed, jobs;
 	bool original, replay, wait, csv, progress;
 };
 
 static const struct option_row simulate_run_rows[] = {
-	{ .name = "nodes",
-	  .kind = OPTION_STRING,
-	  .argument = "FILE",
-	  .help = "nodes and their cards, as CSV",
-	  .offset = offsetof(struct simulate_run_options, nodes) },
-	{ .name = "pods",
-	  .kind = OPTION_STRING,
-	  .argument = "FILE",
-	  .help = "Pods that arrive, as CSV",
-	  .offset = offsetof(struct simulate_run_options, pods) },
+	SIMULATE_INPUT_ROWS(struct simulate_run_options),
 	{ .name = "policy",
 	  .kind = OPTION_CHOICE,
 	  .argument = "NAME",
@@ -47,14 +39,7 @@ static const struct option_row simulate_run_rows[] = {
 	  .argument = "N..M",
 	  .help = "one run for each of these seeds, and their mean",
 	  .offset = offsetof(struct simulate_run_options, seeds) },
-	{ .name = "arrival",
-	  .kind = OPTION_UINT,
-	  .argument = "PERCENT",
-	  .help = "how much of all cards is asked for in the end; 0: by the list as it is",
-	  .offset = offsetof(struct simulate_run_options, arrival),
-	  .minimum = 0,
-	  .maximum = 1000,
-	  .fallback = "130" },
+	SIMULATE_ARRIVAL_ROW(struct simulate_run_options),
 	{ .name = "replay",
 	  .kind = OPTION_FLAG,
 	  .help = "Pods arrive and end at the times of the list instead",
@@ -116,12 +101,13 @@ static int runs_set(struct runs *runs, const struct simulate_run_options *option
 		    struct error *error)
 {
 	cleanup(simulate_numbers_release) struct simulate_numbers seeds = { .items = NULL };
-	struct run_options one = { .arrival = (unsigned)options->arrival,
-				   .original = options->original,
+	struct run_options one = { .original = options->original,
 				   .replay = options->replay,
 				   .wait = options->wait };
 
 	int r = simulate_read_policy(options->policy, options->ties, &one.place, error);
+	if (r == 0)
+		r = simulate_read_arrival(options->arrival, &one.arrival, error);
 	if (r == 0 && options->seeds)
 		r = simulate_read_numbers("seeds", options->seeds, &seeds, error);
 	if (r < 0)
@@ -319,16 +305,14 @@ static int simulate_run(void *data, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	trace_init(&trace);
-	if (!options->nodes || !options->pods) {
-		error_set(&error, EINVAL, "'sim run' wants --nodes FILE and --pods FILE");
+	if (simulate_check_inputs("sim run", &options->inputs, &error) < 0 ||
+	    runs_set(&runs, options, &error) < 0)
 		return fail(EXIT_USAGE, &error);
-	}
-	if (runs_set(&runs, options, &error) < 0)
-		return fail(EXIT_USAGE, &error);
-	if (simulate_read_trace(options->nodes, options->pods, &trace, &runs.read_seconds, &error) <
-	    0)
+	if (simulate_read_inputs(&options->inputs, &trace, &runs.read_seconds, &error) < 0)
 		return fail(EXIT_FAILED, &error);
 	runs.trace = &trace;
+	for (size_t i = 0; i < runs.count; i++)
+		runs.options[i].arrival = simulate_arrival(runs.options[i].arrival, &trace);
 	simulate_progress_start(&runs.progress, runs.count, options->progress);
 	int r = parallel_run(runs.count, options->jobs ? (unsigned)options->jobs : parallel_cores(),
 			     run_one, &runs, &error);
@@ -348,13 +332,7 @@ const struct command command_sim_run = {
 		"ask for more. Nobody leaves, and who does not fit is dropped: this is the "
 		"protocol of "
 		"Weng et al., USENIX ATC 2023. With --replay Pods come and go at their times.\n"
-		"\n"
-		"Nodes: a CSV file with the columns sn, cpu_milli, memory_mib, gpu and model. "
-		"Pods: "
-		"name, cpu_milli, memory_mib, num_gpu and gpu_milli; optional gpu_spec, "
-		"creation_time "
-		"and deletion_time.\n"
-		"\n"
+		"\n" SIMULATE_INPUT_TEXT "\n\n"
 		"Allocated is what was given, of all cards. Fragmented is what is free and of no "
 		"use to "
 		"the Pods of the list, the mean over their most frequent kinds (95 %), of all "
@@ -362,7 +340,8 @@ const struct command command_sim_run = {
 		"Constrained Pods accept some models only; they are in another class, too.",
 	.examples =
 		"gpupool sim run --nodes nodes.csv --pods pods.csv --policy fgd --ties bestfit\n"
-		"gpupool sim run --nodes nodes.csv --pods pods.csv --seeds 42..51 --json",
+		"gpupool sim run --nodes nodes.csv --pods pods.csv --seeds 42..51 --json\n"
+		"gpupool sim run --cluster-text '20 nodes of 8 h100; 300 Pods of 12 GiB'",
 	.options = simulate_run_rows,
 	.run = simulate_run,
 	.size = sizeof(struct simulate_run_options),

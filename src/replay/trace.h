@@ -55,7 +55,8 @@ struct trace {
 	size_t pod_count, pod_capacity;
 	struct trace_running *running; /* owned; in order of the Pods */
 	size_t running_count, running_capacity;
-	bool timed; /* the Pods' times are known */
+	bool timed;  /* the Pods' times are known */
+	bool listed; /* Pods are from a list of those that arrive (CSV), not from a cluster */
 	/* The rest is set by trace_finish(). */
 	size_t model_count;    /* of cards */
 	uint16_t *card_models; /* owned; of all cards of all nodes, in order */
@@ -105,25 +106,44 @@ int trace_finish(struct trace *trace, struct error *error);
  */
 unsigned trace_milli(const struct demand *demand, const struct card *card);
 
+/* ---- inputs (trace_source.c) ---- */
+
+enum trace_part { TRACE_NODES = 1, TRACE_PODS = 2, TRACE_ALL = 3 };
+
+/*
+ * Adds what the file has of those parts; "-" is standard input. What it is, its text says: CSV, or
+ * nodes and Pods in few words. -EINVAL for CSV of both parts.
+ */
+int trace_read(struct trace *trace, enum trace_part parts, const char *path, struct error *error);
+
+struct trace_source {     /* an open file whose beginning has been looked at */
+	const char *name; /* for messages */
+	int fd;
+	char start[4096];
+	size_t start_length;
+};
+
 /*
  * The CSV files of the openb traces, by the names of their columns (trace_csv.c). A node: sn,
  * cpu_milli, memory_mib, gpu, model. A Pod: name, cpu_milli, memory_mib, num_gpu, gpu_milli; optional
  * gpu_spec ("V100M16|V100M32"), creation_time, deletion_time (empty: never ends). A card counts
  * as 1000 GiB, so that a unit is 1/1000 of it: these traces know no memory of cards.
  */
-int trace_read_nodes_csv(struct trace *trace, const char *path, struct error *error);
-int trace_read_pods_csv(struct trace *trace, const char *path, struct error *error);
+int trace_read_nodes_csv(struct trace *trace, const struct trace_source *source,
+			 struct error *error);
+int trace_read_pods_csv(struct trace *trace, const struct trace_source *source,
+			struct error *error);
 
 /*
  * Nodes and Pods in few words (trace_short.c): lines, or parts between ';', such as "20 nodes of 8
  * h100", "5 nodes of 4 RTX4090 24 GiB", "300 Pods of 12 GiB", "10 Pods of 8 cards", "5 Pods of 2
  * 1g.10gb". Or YAML with the lists nodes (count, name, gpus, model, gpu-memory, cpu, memory, pods)
  * and pods (count, name, gpus, gpu-memory of each card, gpu-compute, mig, model, cpu, memory,
- * created, end, node: where it runs already). TEXT ends with NUL; errors call it SOURCE.
+ * created, end, node: where it runs already). TEXT ends with NUL; errors call it SOURCE. Only PARTS
+ * of it are added.
  */
-int trace_parse_short(struct trace *trace, const char *text, size_t length, const char *source,
-		      struct error *error);
-int trace_read_short(struct trace *trace, const char *path, struct error *error);
+int trace_parse_short(struct trace *trace, enum trace_part parts, const char *text, size_t length,
+		      const char *source, struct error *error);
 
 /* ---- random numbers (random.c) ---- */
 

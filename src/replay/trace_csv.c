@@ -4,7 +4,6 @@
  * (also alibaba/clusterdata, cluster-trace-gpu-v2023).
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -74,33 +73,20 @@ static int fill_node(const struct csv *csv, struct node_spec *node, struct error
 	return 0;
 }
 
-static int open_csv(const char *path, const struct csv_column *columns, size_t count, int *ret_fd,
-		    struct csv **ret, struct error *error)
-{
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return error_set_errno(error, errno, "cannot open %s", path);
-	int r = csv_new(fd, path, NULL, 0, columns, count, ret, error);
-	if (r < 0)
-		return r;
-	*ret_fd = TAKE_FD(fd);
-	return 0;
-}
-
-int trace_read_nodes_csv(struct trace *trace, const char *path, struct error *error)
+int trace_read_nodes_csv(struct trace *trace, const struct trace_source *source,
+			 struct error *error)
 {
 	autocsv *csv = NULL;
-	autoclose int fd = -1;
 
-	int r = open_csv(path, node_columns, ARRAY_SIZE(node_columns), &fd, &csv, error);
+	int r = csv_new(source->fd, source->name, source->start, source->start_length, node_columns,
+			ARRAY_SIZE(node_columns), &csv, error);
 	while (r >= 0 && (r = csv_next(csv, error)) > 0) {
 		struct node_spec node;
 
 		node_spec_init(&node);
 		r = fill_node(csv, &node, error);
 		if (r == 0)
-			r = at_line(csv, path, trace_add_node(trace, &node, error), error);
+			r = at_line(csv, source->name, trace_add_node(trace, &node, error), error);
 		node_spec_release(&node);
 	}
 	return r;
@@ -233,15 +219,17 @@ static int read_pod(struct trace *trace, const struct csv *csv, const char *path
 		       error);
 }
 
-int trace_read_pods_csv(struct trace *trace, const char *path, struct error *error)
+int trace_read_pods_csv(struct trace *trace, const struct trace_source *source, struct error *error)
 {
 	autocsv *csv = NULL;
-	autoclose int fd = -1;
 
-	int r = open_csv(path, pod_columns, ARRAY_SIZE(pod_columns), &fd, &csv, error);
-	if (r == 0)
+	int r = csv_new(source->fd, source->name, source->start, source->start_length, pod_columns,
+			ARRAY_SIZE(pod_columns), &csv, error);
+	if (r == 0) {
+		trace->listed = true;
 		trace->timed = csv_has(csv, CREATED) && csv_has(csv, DELETED);
+	}
 	while (r >= 0 && (r = csv_next(csv, error)) > 0)
-		r = read_pod(trace, csv, path, error);
+		r = read_pod(trace, csv, source->name, error);
 	return r;
 }

@@ -8,8 +8,7 @@
 
 #include "replay/trace.h"
 
-#define TEXT_MAX  (16u << 20) /* bytes of a file */
-#define NODES_MAX 100000u     /* of a trace, as are the two below */
+#define NODES_MAX 100000u /* of a trace, as are the two below */
 #define GPUS_MAX  1000000u
 #define PODS_MAX  2000000u
 #define MIB_MAX   ((uint64_t)INT64_MAX >> 20)
@@ -48,9 +47,10 @@ struct item {
 	char name[WORD_MAX], model[WORD_MAX], mig[WORD_MAX], node[WORD_MAX];
 	const char *source;
 	unsigned long line;
+	enum trace_part parts; /* that are wanted */
 };
 
-static struct item item_new(const char *source, unsigned long line)
+static struct item item_new(const char *source, unsigned long line, enum trace_part parts)
 {
 	return (struct item){ .count = 1,
 			      .gpus = ABSENT,
@@ -60,7 +60,8 @@ static struct item item_new(const char *source, unsigned long line)
 			      .pods = ABSENT,
 			      .end = ABSENT,
 			      .source = source,
-			      .line = line };
+			      .line = line,
+			      .parts = parts };
 }
 
 /* ---- into the trace ---- */
@@ -111,11 +112,17 @@ static int add_node(struct trace *trace, const struct item *item, const char *mo
 	return at_line(item, trace_add_node(trace, &node, error), error);
 }
 
+static uint64_t wanted(const struct item *item, enum trace_part part)
+{
+	return item->parts & part ? item->count : 0;
+}
+
 static int add_nodes(struct trace *trace, const struct item *item, struct error *error)
 {
 	const struct known_model *known = find_model(item->model);
 	uint64_t gpus = item->gpus == ABSENT ? 0 : item->gpus;
 	uint64_t mib = item->gpu_mib != ABSENT ? item->gpu_mib : known ? known->mib : 0;
+	uint64_t count = wanted(item, TRACE_NODES);
 	size_t cards = 0;
 
 	if (gpus && !item->model[0])
@@ -132,7 +139,7 @@ static int add_nodes(struct trace *trace, const struct item *item, struct error 
 		return fail(item, error,
 			    "more than %u nodes or %u cards in all; write smaller counts",
 			    NODES_MAX, GPUS_MAX);
-	for (uint64_t i = 0; i < item->count; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		int r = add_node(trace, item, known ? known->model : item->model, mib, error);
 
 		if (r < 0)
@@ -223,8 +230,9 @@ static int add_pods(struct trace *trace, const struct item *item, struct error *
 
 	demand_init(&demand);
 	int r = check_pods(trace, item, error);
-	if (r == 0)
-		r = fill_demand(item, &demand, error);
+	if (r < 0 || !wanted(item, TRACE_PODS))
+		return r;
+	r = fill_demand(item, &demand, error);
 	if (r == 0)
 		r = trace_intern(trace, &demand, &shape, error);
 	for (uint64_t i = 0; r == 0 && i < item->count; i++) {
@@ -414,7 +422,7 @@ static int read_list(struct trace *trace, const struct list *list, struct json_o
 	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
 		struct json_object *object = json_object_array_get_idx(array, i);
 		unsigned line = yaml_line(object);
-		struct item item = item_new(place->source, line ? line : place->line);
+		struct item item = item_new(place->source, line ? line : place->line, place->parts);
 
 		r = read_item(list, object, &item, error);
 		if (r == 0)
@@ -445,14 +453,14 @@ static int read_document(struct trace *trace, struct json_object *document, stru
 	return 0;
 }
 
-static int read_yaml(struct trace *trace, const char *text, size_t length, const char *source,
-		     struct error *error)
+static int read_yaml(struct trace *trace, enum trace_part parts, const char *text, size_t length,
+		     const char *source, struct error *error)
 {
 	autoyaml stream = { .name = NULL };
 	int r = yaml_parse(text, length, source, &stream, error);
 
 	for (size_t i = 0; r == 0 && i < stream.count; i++) {
-		struct item place = item_new(source, stream.lines[i]);
+		struct item place = item_new(source, stream.lines[i], parts);
 
 		r = read_document(trace, stream.documents[i], &place, error);
 	}
@@ -568,15 +576,15 @@ static int read_part(struct trace *trace, const char *text, size_t length, struc
 	return fail(item, error, "'%.*s' is not understood; " FORM, shown, text);
 }
 
-static int read_parts(struct trace *trace, const char *text, const char *source,
-		      struct error *error)
+static int read_parts(struct trace *trace, enum trace_part parts, const char *text,
+		      const char *source, struct error *error)
 {
 	unsigned long line = 1;
 	int r = 0;
 
 	while (r == 0 && *text) {
 		size_t length = strcspn(text, ";\n#");
-		struct item item = item_new(source, line);
+		struct item item = item_new(source, line, parts);
 
 		r = read_part(trace, text, length, &item, error);
 		text += length;
@@ -588,8 +596,8 @@ static int read_parts(struct trace *trace, const char *text, const char *source,
 	return r;
 }
 
-int trace_parse_short(struct trace *trace, const char *text, size_t length, const char *source,
-		      struct error *error)
+int trace_parse_short(struct trace *trace, enum trace_part parts, const char *text, size_t length,
+		      const char *source, struct error *error)
 {
 	const char *at = text;
 
@@ -599,15 +607,6 @@ int trace_parse_short(struct trace *trace, const char *text, size_t length, cons
 		at += *at == '#' ? strcspn(at, "\n") : 1;
 	if (!*at)
 		return error_set(error, EINVAL, "%s is empty; " FORM, source);
-	return isdigit((unsigned char)*at) ? read_parts(trace, text, source, error)
-					   : read_yaml(trace, text, length, source, error);
-}
-
-int trace_read_short(struct trace *trace, const char *path, struct error *error)
-{
-	autofree char *text = NULL;
-	size_t length = 0;
-	int r = file_read(path, TEXT_MAX, &text, &length, error);
-
-	return r < 0 ? r : trace_parse_short(trace, text, length, path, error);
+	return isdigit((unsigned char)*at) ? read_parts(trace, parts, text, source, error)
+					   : read_yaml(trace, parts, text, length, source, error);
 }

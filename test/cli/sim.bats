@@ -12,7 +12,8 @@ setup() {
 
 # The number KEY of the JSON object in $output.
 number() {
-	python3 -c 'import json, sys; print(json.loads(sys.argv[1])[sys.argv[2]])' "$output" "$1"
+	printf '%s' "$output" |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
 }
 
 @test "sim run prints one object with the fields that scripts read" {
@@ -54,4 +55,64 @@ number() {
 	[[ $output == *pods.csv:3:* ]]
 	run gpupool sim run --nodes $nodes --pods $pods --policy best
 	[ "$status" -eq 2 ]
+}
+
+@test "a cluster in few words, as text, as a file and from standard input" {
+	words="20 nodes of 8 h100; 300 Pods of 12 GiB"
+	run gpupool sim run --cluster-text "$words" --json
+	[ "$status" -eq 0 ]
+	[ "$(number pods_placed)" = 300 ]
+	[ "$(number arrived_percent)" = 28.5 ] # the list as it is: 300 x 15 % of 160 cards
+	first=$(number checksum)
+	echo "$words" >"$BATS_TEST_TMPDIR/words"
+	run gpupool sim run --cluster "$BATS_TEST_TMPDIR/words" --json
+	[ "$(number checksum)" = "$first" ]
+	run gpupool sim run --cluster - --json <"$BATS_TEST_TMPDIR/words"
+	[ "$(number checksum)" = "$first" ]
+	run gpupool sim run --cluster-text "$words" --arrival 130 --json
+	[ "$(number pods_failed)" -gt 0 ]
+	run gpupool sim compare --cluster "$BATS_TEST_TMPDIR/words" --seeds 1..2 --csv
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 3 ]
+}
+
+@test "nodes and Pods from different kinds of inputs" {
+	run gpupool sim run --nodes $nodes --cluster-text "50 Pods of 1 card" --json
+	[ "$status" -eq 0 ]
+	[ "$(number pods_placed)" = 50 ]
+	printf 'nodes:\n- {gpus: 8, model: h100}\npods:\n- {count: 9, gpus: 1}\n' \
+		>"$BATS_TEST_TMPDIR/cluster.yaml"
+	run gpupool sim run --nodes "$BATS_TEST_TMPDIR/cluster.yaml" --pods $pods --arrival 0 --json
+	[ "$status" -eq 0 ]
+	python3 -c "assert $(number pods_placed) + $(number pods_failed) == 8152"
+	run gpupool sim run --cluster "$BATS_TEST_TMPDIR/cluster.yaml" --json
+	[ "$(number pods_placed)" = 8 ]
+	[ "$(number pods_failed)" = 1 ]
+}
+
+@test "inputs that cannot be read are one sentence" {
+	run gpupool sim run
+	[ "$status" -eq 2 ]
+	[[ $output == *"'sim run' wants --nodes FILE and --pods FILE, --cluster FILE, or"* ]]
+	run gpupool sim run --nodes - --pods -
+	[ "$status" -eq 2 ]
+	[[ $output == *"standard input can be read once"* ]]
+	run gpupool sim compare --nodes - --pods a.csv,b.csv
+	[ "$status" -eq 2 ]
+	[[ $output == *"standard input can be read once"* ]]
+	run gpupool sim run --cluster-text "2 nodes of 8 h100" --arrival all
+	[ "$status" -eq 2 ]
+	[[ $output == *"--arrival 'all' is no whole number from 0 to 1000; write one" ]]
+	run gpupool sim run --cluster $nodes
+	[ "$status" -eq 1 ]
+	[[ $output == *"openb_node_list_gpu_node.csv:1: a CSV file has nodes or Pods, not both; "* ]]
+	run gpupool sim run --pods $pods --cluster-text "5 Pods of 1 card"
+	[ "$status" -eq 1 ]
+	[[ $output == *"no nodes; name a file that has some" ]]
+	run gpupool sim run --nodes /nonexistent --pods $pods
+	[ "$status" -eq 1 ]
+	[[ $output == *"cannot open /nonexistent"* ]]
+	run gpupool sim run --nodes / --pods $pods
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
 }

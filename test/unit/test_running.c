@@ -22,7 +22,7 @@ static int read_cluster(const char *pods, struct trace *trace, struct error *err
 	trace_init(trace);
 	if (strbuf_failed(&text))
 		return error_no_memory(error);
-	int r = trace_parse_short(trace, text.data, text.length, "t", error);
+	int r = trace_parse_short(trace, TRACE_ALL, text.data, text.length, "t", error);
 	if (r == 0)
 		trace->nodes[0].unschedulable = true;
 	return r;

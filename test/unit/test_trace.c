@@ -30,9 +30,9 @@ static int read_texts(const char *nodes, const char *pods, struct trace *trace, 
 	assert_int_equal(chdir(folder), 0);
 	write_file("nodes.csv", nodes);
 	write_file("pods.csv", pods);
-	int r = trace_read_nodes_csv(trace, "nodes.csv", error);
+	int r = trace_read(trace, TRACE_NODES, "nodes.csv", error);
 	if (r == 0)
-		r = trace_read_pods_csv(trace, "pods.csv", error);
+		r = trace_read(trace, TRACE_PODS, "pods.csv", error);
 	if (r == 0)
 		r = trace_finish(trace, error);
 	unlink("nodes.csv");
@@ -150,9 +150,9 @@ static void read_openb(const char *pods, struct trace *trace)
 
 	assert_true(asprintf(&path, OPENB "openb_pod_list_%s.csv", pods) > 0);
 	trace_init(trace);
-	assert_int_equal(trace_read_nodes_csv(trace, OPENB "openb_node_list_gpu_node.csv", &error),
-			 0);
-	assert_int_equal(trace_read_pods_csv(trace, path, &error), 0);
+	assert_int_equal(
+		trace_read(trace, TRACE_NODES, OPENB "openb_node_list_gpu_node.csv", &error), 0);
+	assert_int_equal(trace_read(trace, TRACE_PODS, path, &error), 0);
 	assert_int_equal(trace_finish(trace, &error), 0);
 }
 
@@ -321,9 +321,9 @@ TEST(trace_survives_every_failed_allocation)
 
 		trace_init(&trace);
 		fault_arm(n);
-		int r = trace_read_nodes_csv(&trace, "nodes.csv", &error);
+		int r = trace_read(&trace, TRACE_NODES, "nodes.csv", &error);
 		if (r == 0)
-			r = trace_read_pods_csv(&trace, "pods.csv", &error);
+			r = trace_read(&trace, TRACE_PODS, "pods.csv", &error);
 		if (r == 0)
 			r = trace_finish(&trace, &error);
 		if (r == 0)

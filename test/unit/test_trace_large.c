@@ -96,7 +96,7 @@ static void read_with_end(const char *path, size_t at)
 	if (writer == 0)
 		write_lines(path, lines, ends[at].row);
 	trace_init(&trace);
-	int r = trace_read_pods_csv(&trace, path, &error);
+	int r = trace_read(&trace, TRACE_PODS, path, &error);
 
 	assert_string_equal(error.message, message);
 	assert_int_equal(r < 0, ends[at].message != NULL);

@@ -14,7 +14,7 @@
 static int read_short(const char *text, struct trace *trace, struct error *error)
 {
 	trace_init(trace);
-	return trace_parse_short(trace, text, strlen(text), "t", error);
+	return trace_parse_short(trace, TRACE_ALL, text, strlen(text), "t", error);
 }
 
 static const struct {
@@ -157,9 +157,9 @@ TEST(trace_short_bytes_that_are_no_text)
 	autotrace trace;
 
 	trace_init(&trace);
-	assert_int_equal(trace_parse_short(&trace, "1 node\0", 7, "t", &error), -EINVAL);
+	assert_int_equal(trace_parse_short(&trace, TRACE_ALL, "1 node\0", 7, "t", &error), -EINVAL);
 	assert_string_equal(error.message, "t has a NUL byte; write text only");
-	assert_int_equal(trace_read_short(&trace, "/nonexistent/t", &error), -ENOENT);
+	assert_int_equal(trace_read(&trace, TRACE_ALL, "/nonexistent/t", &error), -ENOENT);
 }
 
 TEST(trace_short_short_of_memory)
