@@ -91,3 +91,35 @@ int run_trace(const struct trace *trace, const struct run_options *options, stru
 	      struct error *error);
 /* The figure at a percent of arrival, NAN when it was not reached. */
 double run_allocated_at(const struct run_result *result, double percent);
+
+/* ---- how many more fit (fit.c) ---- */
+
+struct fit_options {
+	struct run_options run;
+	bool arrive;  /* the list arrives first; else only what runs already is there */
+	size_t limit; /* Pods that are tried at most */
+};
+
+struct fit_stop { /* nodes that refuse one more for the same cause */
+	enum reason_code code;
+	size_t nodes;
+};
+
+struct fit_result {
+	size_t count;
+	bool limited;         /* there may be more than that */
+	struct reason reason; /* why the next one does not fit; none when limited */
+	size_t *nodes;        /* owned; by node of the trace: how many it takes */
+	size_t *models;       /* owned; by model; the last is Pods without cards */
+	struct fit_stop stops[REASON_CODE_MAX]; /* most nodes first */
+	size_t stop_count;
+	struct run_result before; /* what was there */
+};
+void fit_result_release(struct fit_result *result);
+/* What one Pod asks for, "12 GiB 30 % 4 CPUs", "2 cards", "1 1g.10gb": as in short clusters. */
+int fit_parse(const char *text, struct demand *ret, struct error *error);
+/* The one Pod of a manifest, YAML or JSON. NOTES gets what is not read of it. */
+int fit_read(const char *path, struct string_list *notes, struct demand *ret, struct error *error);
+/* How many Pods of DEMAND fit one after another, as the policy places them. */
+int fit_ask(const struct trace *trace, const struct demand *demand,
+	    const struct fit_options *options, struct fit_result *ret, struct error *error);

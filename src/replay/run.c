@@ -73,7 +73,7 @@ static int run_set_policy(struct run *run, struct error *error)
 	return r < 0 ? error_set_errno(error, -r, "cannot set the workload") : 0;
 }
 
-static void run_release(struct run *run)
+void run_close(struct run *run)
 {
 	pool_free(run->pool);
 	fragments_free(run->fragments);
@@ -268,32 +268,37 @@ static int run_protocol(struct run *run, struct error *error)
 	return r;
 }
 
+int run_open(struct run *run, const struct trace *trace, const struct run_options *options,
+	     struct error *error)
+{
+	*run = (struct run){ .trace = trace, .options = options };
+	return run_prepare(run, error);
+}
+
+int run_arrive(struct run *run, struct error *error)
+{
+	return run->options->replay ? run_replay(run, error) : run_protocol(run, error);
+}
+
 int run_trace(const struct trace *trace, const struct run_options *options, struct run_result *ret,
 	      struct error *error)
 {
-	struct run *run = calloc(1, sizeof(*run));
+	cleanup(run_close) struct run run;
 	double start = now();
 
-	if (!run)
-		return error_no_memory(error);
-	run->trace = trace;
-	run->options = options;
-	int r = run_prepare(run, error);
+	int r = run_open(&run, trace, options, error);
 	if (r == 0)
-		r = options->replay ? run_replay(run, error) : run_protocol(run, error);
-	if (r == 0) {
-		struct run_result *result = &run->result;
-
-		result->arrived_percent = percent_of(run, (double)run->arrived_milli);
-		result->unallocated_gpus = (double)trace->capacity_milli / 1000 *
-					   (100 - result->allocated_percent) / 100;
-		result->seconds = now() - start;
-		*ret = *result;
-		*result = (struct run_result){ .points = NULL };
-	}
-	run_release(run);
-	free(run);
-	return r;
+		r = run_arrive(&run, error);
+	if (r < 0)
+		return r;
+	struct run_result *result = &run.result;
+	result->arrived_percent = percent_of(&run, (double)run.arrived_milli);
+	result->unallocated_gpus =
+		(double)trace->capacity_milli / 1000 * (100 - result->allocated_percent) / 100;
+	result->seconds = now() - start;
+	*ret = *result;
+	*result = (struct run_result){ .points = NULL };
+	return 0;
 }
 
 double run_allocated_at(const struct run_result *result, double percent)

@@ -22,6 +22,14 @@ struct run {
 	struct run_result result;
 };
 
+/* A pool of the trace's nodes with what runs already; to be closed also when it fails. TRACE and
+ * OPTIONS outlive it. */
+int run_open(struct run *run, const struct trace *trace, const struct run_options *options,
+	     struct error *error);
+void run_close(struct run *run);
+/* The Pods of the list arrive. */
+int run_arrive(struct run *run, struct error *error);
+
 static inline const struct trace_shape *run_shape(const struct run *run, uint32_t pod)
 {
 	return &run->trace->shapes[run->trace->pods[pod].shape];

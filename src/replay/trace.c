@@ -177,6 +177,25 @@ const char *trace_pod_name(const struct trace *trace, size_t pod)
 	return trace->names + trace->pods[pod].name;
 }
 
+int trace_find_pod(const struct trace *trace, const char *name, uint32_t *ret)
+{
+	for (size_t i = 0; i < trace->pod_count; i++)
+		if (strcmp(trace_pod_name(trace, i), name) == 0) {
+			*ret = (uint32_t)i;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+const struct card *trace_model_card(const struct trace *trace, size_t model)
+{
+	for (size_t i = 0; i < trace->node_count; i++)
+		for (uint32_t at = trace->first_cards[i]; at < trace->first_cards[i + 1]; at++)
+			if (trace->card_models[at] == model)
+				return &trace->nodes[i].inventory.cards[at - trace->first_cards[i]];
+	return NULL;
+}
+
 static uint32_t name_hash(const char *name)
 {
 	uint64_t hash = 0xcbf29ce484222325u;

@@ -96,6 +96,10 @@ void trace_running_release(struct trace_running *running);
 /* A Pod with its times, and the node and the cards on which it runs; *DEMAND is empty after. */
 int trace_add_demand(struct trace *trace, const char *name, struct demand *demand,
 		     struct error *error);
+/* One of the cards of a model of the finished trace. */
+const struct card *trace_model_card(const struct trace *trace, size_t model);
+/* The Pod of that name; -ENOENT. */
+int trace_find_pod(const struct trace *trace, const char *name, uint32_t *ret);
 const char *trace_pod_name(const struct trace *trace, size_t pod);
 /* Sorts the nodes, adds up. Once, when all is added. -EINVAL without nodes. */
 int trace_finish(struct trace *trace, struct error *error);
@@ -137,7 +141,7 @@ int trace_read_pods_csv(struct trace *trace, const struct trace_source *source,
 /*
  * Nodes and Pods in few words (trace_short.c): lines, or parts between ';', such as "20 nodes of 8
  * h100", "5 nodes of 4 RTX4090 24 GiB", "300 Pods of 12 GiB", "10 Pods of 8 cards", "5 Pods of 2
- * 1g.10gb". Or YAML with the lists nodes (count, name, gpus, model, gpu-memory, cpu, memory, pods)
+ * 1g.10gb", "9 Pods of 12 GiB 30 % 4 CPUs". Or YAML with the lists nodes (count, name, gpus, model, gpu-memory, cpu, memory, pods)
  * and pods (count, name, gpus, gpu-memory of each card, gpu-compute, mig, model, cpu, memory,
  * created, end, node: where it runs already). TEXT ends with NUL; errors call it SOURCE. Only PARTS
  * of it are added.

@@ -11,12 +11,13 @@
 #define NODES_MAX 100000u /* of a trace, as are the two below */
 #define GPUS_MAX  1000000u
 #define PODS_MAX  2000000u
+#define CPUS_MAX  1000000u
 #define MIB_MAX   ((uint64_t)INT64_MAX >> 20)
 #define CARD_MIB  ((1ull << 50) >> 20) /* the most that a card of an inventory has */
 #define TIME_MAX  (1ull << 60)
 #define ABSENT    UINT64_MAX
 #define WORD_MAX  CARD_MODEL_MAX
-#define WORDS_MAX 8
+#define WORDS_MAX 12
 
 /*
  * Totals as NVML gives them on real cards. How to add a model: one row.
@@ -537,13 +538,29 @@ static bool node_words(const struct words *words, struct item *item)
 	return words->count == 5 || amount(words->items[5], words->items[6], &item->gpu_mib);
 }
 
-/* COUNT Pods of NUMBER (cards | UNIT | PROFILE) */
+/* "30 %" of compute, "4 CPUs" */
+static bool more_words(const struct words *words, size_t at, struct item *item)
+{
+	const char *number = words->items[at], *unit = words->items[at + 1];
+
+	if (strcmp(unit, "%") == 0)
+		return parse_uint(number, 1, 100, &item->compute) == 0;
+	if (!is_word(unit, "CPU") || parse_uint(number, 1, CPUS_MAX, &item->cpu_milli) < 0)
+		return false;
+	item->cpu_milli *= 1000;
+	return true;
+}
+
+/* COUNT Pods of NUMBER (cards | UNIT | PROFILE) [NUMBER %] [NUMBER CPUs] */
 static bool pod_words(const struct words *words, struct item *item)
 {
 	const char *number = words->items[3], *unit = words->items[4];
 
-	if (words->count != 5)
+	if (words->count < 5 || words->count % 2 == 0)
 		return false;
+	for (size_t at = 5; at < words->count; at += 2)
+		if (!more_words(words, at, item))
+			return false;
 	if (amount(number, unit, &item->gpu_mib))
 		return true;
 	if (parse_uint(number, 1, CARDS_MAX, &item->gpus) < 0)

@@ -29,6 +29,11 @@ static const struct {
 	  "- name: old\n  gpus: 1\n  model: X\n  gpu-memory: 16Gi\n- count: 3\n"
 	  "pods:\n- count: 5\n  gpu-memory: 12Gi\n  gpus: 2\n  cpu: 500m\n- gpus: 1\n- cpu: 1\n",
 	  6, 17, 7, NULL },
+	{ "2 Pods of 12 GiB 30 % 4 CPUs;3 Pods of 2 cards 1 cpu", 0, 0, 5, NULL },
+	{ "1 Pod of 12 GiB 101 %", 0, 0, 0,
+	  "t:1: '1 Pod of 12 GiB 101 %' is not understood; " FORM },
+	{ "1 Pod of 12 GiB 4 horses", 0, 0, 0,
+	  "t:1: '1 Pod of 12 GiB 4 horses' is not understood; " FORM },
 	{ "nodes: []\n", 0, 0, 0, NULL },
 	{ "", 0, 0, 0, "t is empty; " FORM },
 	{ "# nothing\n", 0, 0, 0, "t is empty; " FORM },

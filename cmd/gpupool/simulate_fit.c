@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many more of this Pod fit? */
+#include "simulate.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct simulate_fit_options {
+	struct common_options common;
+	const char *nodes, *pods, *ask, *pod, *pod_file, *policy, *ties, *arrival;
+	unsigned long seed, limit, top;
+	bool csv;
+};
+
+static const struct option_row simulate_fit_rows[] = {
+	{ .name = "nodes",
+	  .kind = OPTION_STRING,
+	  .argument = "FILE",
+	  .help = "nodes and their cards, as CSV",
+	  .offset = offsetof(struct simulate_fit_options, nodes) },
+	{ .name = "pods",
+	  .kind = OPTION_STRING,
+	  .argument = "FILE",
+	  .help = "Pods that run, and those that may arrive, as CSV",
+	  .offset = offsetof(struct simulate_fit_options, pods) },
+	{ .name = "ask",
+	  .kind = OPTION_STRING,
+	  .argument = "TEXT",
+	  .help = "the Pod: '12 GiB', '12 GiB 30 % 4 CPUs', '2 cards', '1 1g.10gb'",
+	  .offset = offsetof(struct simulate_fit_options, ask) },
+	{ .name = "pod",
+	  .kind = OPTION_STRING,
+	  .argument = "NAME",
+	  .help = "the Pod: one like this one of the input",
+	  .offset = offsetof(struct simulate_fit_options, pod) },
+	{ .name = "pod-file",
+	  .kind = OPTION_STRING,
+	  .argument = "FILE",
+	  .help = "the Pod: a manifest, YAML or JSON",
+	  .offset = offsetof(struct simulate_fit_options, pod_file) },
+	{ .name = "arrival",
+	  .kind = OPTION_STRING,
+	  .argument = "PERCENT",
+	  .help = "the other Pods arrive first, as with 'sim run'; 0: by the list as it is",
+	  .offset = offsetof(struct simulate_fit_options, arrival) },
+	{ .name = "policy",
+	  .kind = OPTION_CHOICE,
+	  .argument = "NAME",
+	  .help = "which node and cards when several fit",
+	  .offset = offsetof(struct simulate_fit_options, policy),
+	  .choices = SIMULATE_POLICIES,
+	  .fallback = "default" },
+	{ .name = "ties",
+	  .kind = OPTION_CHOICE,
+	  .argument = "RULE",
+	  .help = "which of the nodes that are alike to the policy",
+	  .offset = offsetof(struct simulate_fit_options, ties),
+	  .choices = SIMULATE_TIES,
+	  .fallback = "name" },
+	{ .name = "seed",
+	  .kind = OPTION_UINT,
+	  .argument = "N",
+	  .help = "of the order of arrival and of whatever is random",
+	  .offset = offsetof(struct simulate_fit_options, seed),
+	  .fallback = "42" },
+	{ .name = "limit",
+	  .kind = OPTION_UINT,
+	  .argument = "N",
+	  .help = "count no further than this",
+	  .offset = offsetof(struct simulate_fit_options, limit),
+	  .minimum = 1,
+	  .maximum = 10000000,
+	  .fallback = "1000000" },
+	{ .name = "top",
+	  .kind = OPTION_UINT,
+	  .argument = "N",
+	  .help = "nodes that the table names; those that take most",
+	  .offset = offsetof(struct simulate_fit_options, top),
+	  .minimum = 0,
+	  .maximum = 1000000,
+	  .fallback = "10" },
+	COMMON_ROW_JSON(struct simulate_fit_options),
+	{ .name = "csv",
+	  .kind = OPTION_FLAG,
+	  .help = "print one row a node as CSV",
+	  .offset = offsetof(struct simulate_fit_options, csv) },
+	{ .name = NULL },
+};
+
+struct fit {
+	const struct simulate_fit_options *options;
+	struct trace trace;
+	struct demand own;    /* what was read of --ask or --pod-file */
+	struct demand demand; /* borrows; its object is text */
+	char object[REASON_TEXT_MAX];
+	struct fit_options ask;
+	struct fit_result result;
+	struct string_list notes;
+	uint32_t *order; /* owned; nodes, those that take most first */
+	double read_seconds, seconds;
+};
+
+static void fit_release(struct fit *fit)
+{
+	trace_release(&fit->trace);
+	demand_release(&fit->own);
+	fit_result_release(&fit->result);
+	string_list_release(&fit->notes);
+	free(fit->order);
+}
+
+static int fit_check(const struct simulate_fit_options *options, struct error *error)
+{
+	int kinds = (options->ask != NULL) + (options->pod != NULL) + (options->pod_file != NULL);
+
+	if (!options->nodes || !options->pods)
+		return error_set(error, EINVAL, "'sim fit' wants --nodes FILE and --pods FILE");
+	if (kinds != 1)
+		return error_set(error, EINVAL,
+				 "'sim fit' wants one of --ask TEXT, --pod NAME and --pod-file "
+				 "FILE");
+	return 0;
+}
+
+static int fit_set(struct fit *fit, struct error *error)
+{
+	const struct simulate_fit_options *options = fit->options;
+	uint64_t arrival = 0;
+
+	int r = fit_check(options, error);
+	if (r == 0)
+		r = simulate_read_policy(options->policy, options->ties, &fit->ask.run.place,
+					 error);
+	if (r == 0 && options->arrival && parse_uint(options->arrival, 0, 1000, &arrival) < 0)
+		r = error_set(error, EINVAL,
+			      "--arrival wants a percent of 0 to 1000, not '%s'; write 0 for the "
+			      "list as it is",
+			      options->arrival);
+	if (r < 0)
+		return r;
+	fit->ask.run.place.seed = options->seed;
+	fit->ask.run.arrival = (unsigned)arrival;
+	fit->ask.arrive = options->arrival != NULL;
+	fit->ask.limit = options->limit;
+	return options->ask ? fit_parse(options->ask, &fit->own, error) : 0;
+}
+
+/* The Pod that is asked about. */
+static int fit_choose(struct fit *fit, struct error *error)
+{
+	const struct simulate_fit_options *options = fit->options;
+	uint32_t pod = 0;
+
+	if (options->pod_file) {
+		int r = fit_read(options->pod_file, &fit->notes, &fit->own, error);
+		if (r < 0)
+			return r;
+	}
+	fit->demand = fit->own;
+	snprintf(fit->object, sizeof(fit->object), "%s",
+		 fit->own.object && options->pod_file ? fit->own.object : "One more Pod");
+	if (options->pod) {
+		if (trace_find_pod(&fit->trace, options->pod, &pod) < 0)
+			return error_set(error, ENOENT,
+					 "no Pod is named %s; --pod wants one of the input",
+					 options->pod);
+		fit->demand = fit->trace.shapes[fit->trace.pods[pod].shape].demand;
+		reason_text(fit->object, sizeof(fit->object), "Pod %s", options->pod);
+	}
+	fit->demand.object = fit->object;
+	return 0;
+}
+
+static int by_count(const void *left, const void *right, void *data)
+{
+	const size_t *counts = data;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+	if (counts[a] != counts[b])
+		return counts[a] > counts[b] ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int fit_run(struct fit *fit, struct error *error)
+{
+	double start = simulate_now();
+
+	int r = fit_ask(&fit->trace, &fit->demand, &fit->ask, &fit->result, error);
+	if (r < 0)
+		return r;
+	fit->seconds = simulate_now() - start;
+	fit->order = calloc(fit->trace.node_count, sizeof(*fit->order));
+	if (!fit->order)
+		return error_no_memory(error);
+	for (uint32_t i = 0; i < fit->trace.node_count; i++)
+		fit->order[i] = i;
+	qsort_r(fit->order, fit->trace.node_count, sizeof(*fit->order), by_count,
+		fit->result.nodes);
+	return 0;
+}
+
+static void describe(const struct fit *fit, struct strbuf *text)
+{
+	const struct demand *demand = &fit->demand;
+
+	for (size_t i = 0; i < demand->request_count; i++) {
+		strbuf_adds(text, i ? " and " : "");
+		(void)request_describe(&demand->requests[i], text);
+	}
+	if (!demand->request_count)
+		strbuf_adds(text, "no card");
+	if (demand->needs.cpu_milli)
+		strbuf_addf(text, ", %g CPUs", (double)demand->needs.cpu_milli / 1000);
+	if (demand->needs.memory_mib)
+		strbuf_addf(text, ", %lld MiB of memory", (long long)demand->needs.memory_mib);
+}
+
+static const char *model_name(const struct fit *fit, size_t model)
+{
+	const struct card *card =
+		model < fit->trace.model_count ? trace_model_card(&fit->trace, model) : NULL;
+
+	return card ? card->model : "no card";
+}
+
+static void print_models(const struct fit *fit)
+{
+	autocolumns columns = COLUMNS_INIT(2);
+
+	columns.right = ~1u;
+	columns_add(&columns, "MODEL");
+	columns_add(&columns, "PODS");
+	for (size_t i = 0; i <= fit->trace.model_count; i++) {
+		if (!fit->result.models[i])
+			continue;
+		columns_add(&columns, model_name(fit, i));
+		columns_addf(&columns, "%zu", fit->result.models[i]);
+	}
+	putchar('\n');
+	print_columns(&columns, stdout);
+}
+
+static void print_nodes(const struct fit *fit)
+{
+	autocolumns columns = COLUMNS_INIT(2);
+	size_t count = fit->trace.node_count, at = 0, rest = 0, pods = 0;
+
+	columns.right = ~1u;
+	columns_add(&columns, "NODE");
+	columns_add(&columns, "PODS");
+	for (; at < count && at < fit->options->top && fit->result.nodes[fit->order[at]]; at++) {
+		columns_add(&columns, fit->trace.nodes[fit->order[at]].name);
+		columns_addf(&columns, "%zu", fit->result.nodes[fit->order[at]]);
+	}
+	for (; at < count && fit->result.nodes[fit->order[at]]; at++) {
+		pods += fit->result.nodes[fit->order[at]];
+		rest++;
+	}
+	if (rest) {
+		columns_addf(&columns, "%zu more", rest);
+		columns_addf(&columns, "%zu", pods);
+	}
+	putchar('\n');
+	print_columns(&columns, stdout);
+}
+
+static void print_stops(const struct fit *fit)
+{
+	autocolumns columns = COLUMNS_INIT(2);
+	autostrbuf sentence = STRBUF_INIT(4096);
+
+	if (fit->result.limited)
+		return;
+	(void)reason_sentence(&fit->result.reason, &sentence);
+	print_text(stdout, "\n%s\n\n", sentence.data);
+	columns.right = ~1u;
+	columns_add(&columns, "WHY NOT ONE MORE");
+	columns_add(&columns, "NODES");
+	for (size_t i = 0; i < fit->result.stop_count; i++) {
+		columns_add(&columns, reason_class(fit->result.stops[i].code));
+		columns_addf(&columns, "%zu", fit->result.stops[i].nodes);
+	}
+	print_columns(&columns, stdout);
+}
+
+static void print_fit(const struct fit *fit)
+{
+	autostrbuf asked = STRBUF_INIT(4096);
+
+	describe(fit, &asked);
+	print_text(stdout, "%s%zu more Pod%s fit%s: %s each.\n",
+		   fit->result.limited ? "At least " : "", fit->result.count,
+		   fit->result.count == 1 ? "" : "s", fit->result.count == 1 ? "s" : "",
+		   asked.data);
+	if (fit->result.count) {
+		print_models(fit);
+		print_nodes(fit);
+	}
+	print_stops(fit);
+	simulate_print_running(&fit->trace, &fit->result.before);
+}
+
+/* {"KEY": name, "pods": count} */
+static int add_count(struct json_object *array, const char *key, const char *name,
+		     const char *counted, size_t count)
+{
+	struct json_object *item = json_object_new_object();
+
+	if (json_append(array, item) < 0 || json_add_string(item, key, name) < 0)
+		return -ENOMEM;
+	return json_add_uint(item, counted, count);
+}
+
+static int add_places(const struct fit *fit, struct json_object *object)
+{
+	struct json_object *models = json_object_new_array();
+	int r = json_add(object, "models", models);
+
+	for (size_t i = 0; r == 0 && i <= fit->trace.model_count; i++)
+		if (fit->result.models[i])
+			r = add_count(models, "model", model_name(fit, i), "pods",
+				      fit->result.models[i]);
+	struct json_object *nodes = r == 0 ? json_object_new_array() : NULL;
+	if (r == 0)
+		r = json_add(object, "nodes", nodes);
+	for (size_t i = 0; r == 0 && i < fit->trace.node_count; i++) {
+		uint32_t node = fit->order[i];
+
+		if (fit->result.nodes[node])
+			r = add_count(nodes, "node", fit->trace.nodes[node].name, "pods",
+				      fit->result.nodes[node]);
+	}
+	return r;
+}
+
+static int add_stops(const struct fit *fit, struct json_object *object)
+{
+	struct json_object *stops = json_object_new_array(), *reason = NULL;
+	struct error error = ERROR_INIT;
+
+	int r = json_add(object, "refused_by", stops);
+	for (size_t i = 0; r == 0 && i < fit->result.stop_count; i++)
+		r = add_count(stops, "class", reason_class(fit->result.stops[i].code), "nodes",
+			      fit->result.stops[i].nodes);
+	if (r < 0)
+		return r;
+	if (fit->result.limited)
+		return json_add_null(object, "reason");
+	r = reason_to_json(&fit->result.reason, &reason, &error);
+	return r < 0 ? r : json_add(object, "reason", reason);
+}
+
+static int fit_to_json(const struct fit *fit, struct json_object *object)
+{
+	autostrbuf asked = STRBUF_INIT(4096);
+
+	describe(fit, &asked);
+	if (strbuf_failed(&asked) < 0 || json_add_string(object, "asked", asked.data) < 0 ||
+	    json_add_uint(object, "count", fit->result.count) < 0 ||
+	    json_add_bool(object, "limited", fit->result.limited) < 0 ||
+	    simulate_add_number(object, "allocated_percent_before",
+				fit->result.before.allocated_percent, 4) < 0 ||
+	    simulate_add_running(&fit->trace, &fit->result.before, object) < 0 ||
+	    add_places(fit, object) < 0 || add_stops(fit, object) < 0 ||
+	    simulate_add_number(object, "read_seconds", fit->read_seconds, 6) < 0)
+		return -ENOMEM;
+	return simulate_add_number(object, "seconds", fit->seconds, 6);
+}
+
+static int print_object(const struct fit *fit)
+{
+	autojson *object = json_object_new_object();
+	struct error error = ERROR_INIT;
+
+	if (fit_to_json(fit, object) < 0) {
+		error_no_memory(&error);
+		return fail(EXIT_FAILED, &error);
+	}
+	return print_json(object);
+}
+
+static void print_csv(const struct fit *fit)
+{
+	printf("node,model,cards,pods\n");
+	for (size_t i = 0; i < fit->trace.node_count; i++) {
+		const struct node_spec *node = &fit->trace.nodes[i];
+		size_t cards = node->inventory.card_count;
+
+		print_text(stdout, "%s,%s,%zu,%zu\n", node->name,
+			   cards ? node->inventory.cards[0].model : "", cards,
+			   fit->result.nodes[i]);
+	}
+}
+
+static int simulate_fit(void *data, int argc, char **argv)
+{
+	cleanup(fit_release) struct fit fit = { .options = data };
+	struct error error = ERROR_INIT;
+
+	(void)argc;
+	(void)argv;
+	demand_init(&fit.own);
+	if (fit_set(&fit, &error) < 0)
+		return fail(EXIT_USAGE, &error);
+	int r = simulate_read_trace(fit.options->nodes, fit.options->pods, &fit.trace,
+				    &fit.read_seconds, &error);
+	if (r == 0)
+		r = fit_choose(&fit, &error);
+	if (r == 0)
+		r = fit_run(&fit, &error);
+	if (r < 0)
+		return fail(EXIT_FAILED, &error);
+	for (size_t i = 0; i < fit.notes.count; i++)
+		say("%s", fit.notes.items[i]);
+	if (fit.options->common.json)
+		return print_object(&fit);
+	if (fit.options->csv)
+		print_csv(&fit);
+	else
+		print_fit(&fit);
+	return EXIT_DONE;
+}
+
+const struct command command_sim_fit = {
+	.name = "sim fit",
+	.summary = "say how many more of this Pod fit, and what stops the next one",
+	.operands = "",
+	.description =
+		"Pods that run already are held. With --arrival the others arrive first, as 'sim "
+		"run' lets them. Then Pods like the one that is asked about are placed one after "
+		"another until one does not fit; the sentence says what it lacks on the node that "
+		"is nearest to a fit, the counts what each node lacks.",
+	.examples = "gpupool sim fit --nodes nodes.csv --pods pods.csv --ask '12 GiB 30 %'\n"
+		    "gpupool sim fit --nodes nodes.csv --pods pods.csv --pod-file pod.yaml --json",
+	.options = simulate_fit_rows,
+	.run = simulate_fit,
+	.size = sizeof(struct simulate_fit_options),
+};
