@@ -7,22 +7,14 @@
 
 struct simulate_fit_options {
 	struct common_options common;
-	const char *nodes, *pods, *ask, *pod, *pod_file, *policy, *ties, *arrival;
+	struct simulate_inputs inputs;
+	const char *ask, *pod, *pod_file, *policy, *ties, *arrival;
 	unsigned long seed, limit, top;
 	bool csv;
 };
 
 static const struct option_row simulate_fit_rows[] = {
-	{ .name = "nodes",
-	  .kind = OPTION_STRING,
-	  .argument = "FILE",
-	  .help = "nodes and their cards, as CSV",
-	  .offset = offsetof(struct simulate_fit_options, nodes) },
-	{ .name = "pods",
-	  .kind = OPTION_STRING,
-	  .argument = "FILE",
-	  .help = "Pods that run, and those that may arrive, as CSV",
-	  .offset = offsetof(struct simulate_fit_options, pods) },
+	SIMULATE_INPUT_ROWS(struct simulate_fit_options),
 	{ .name = "ask",
 	  .kind = OPTION_STRING,
 	  .argument = "TEXT",
@@ -41,7 +33,7 @@ static const struct option_row simulate_fit_rows[] = {
 	{ .name = "arrival",
 	  .kind = OPTION_STRING,
 	  .argument = "PERCENT",
-	  .help = "the other Pods arrive first, as with 'sim run'; 0: by the list as it is",
+	  .help = "who does not run yet arrives first, as with 'sim run'; 0: by the list as it is",
 	  .offset = offsetof(struct simulate_fit_options, arrival) },
 	{ .name = "policy",
 	  .kind = OPTION_CHOICE,
@@ -113,8 +105,6 @@ static int fit_check(const struct simulate_fit_options *options, struct error *e
 {
 	int kinds = (options->ask != NULL) + (options->pod != NULL) + (options->pod_file != NULL);
 
-	if (!options->nodes || !options->pods)
-		return error_set(error, EINVAL, "'sim fit' wants --nodes FILE and --pods FILE");
 	if (kinds != 1)
 		return error_set(error, EINVAL,
 				 "'sim fit' wants one of --ask TEXT, --pod NAME and --pod-file "
@@ -125,21 +115,20 @@ static int fit_check(const struct simulate_fit_options *options, struct error *e
 static int fit_set(struct fit *fit, struct error *error)
 {
 	const struct simulate_fit_options *options = fit->options;
-	uint64_t arrival = 0;
+	unsigned arrival = 0;
 
-	int r = fit_check(options, error);
+	int r = simulate_check_inputs("sim fit", &options->inputs, error);
+	if (r == 0)
+		r = fit_check(options, error);
 	if (r == 0)
 		r = simulate_read_policy(options->policy, options->ties, &fit->ask.run.place,
 					 error);
-	if (r == 0 && options->arrival && parse_uint(options->arrival, 0, 1000, &arrival) < 0)
-		r = error_set(error, EINVAL,
-			      "--arrival wants a percent of 0 to 1000, not '%s'; write 0 for the "
-			      "list as it is",
-			      options->arrival);
+	if (r == 0 && options->arrival)
+		r = simulate_read_arrival(options->arrival, &arrival, error);
 	if (r < 0)
 		return r;
 	fit->ask.run.place.seed = options->seed;
-	fit->ask.run.arrival = (unsigned)arrival;
+	fit->ask.run.arrival = arrival;
 	fit->ask.arrive = options->arrival != NULL;
 	fit->ask.limit = options->limit;
 	return options->ask ? fit_parse(options->ask, &fit->own, error) : 0;
@@ -402,8 +391,7 @@ static int simulate_fit(void *data, int argc, char **argv)
 	demand_init(&fit.own);
 	if (fit_set(&fit, &error) < 0)
 		return fail(EXIT_USAGE, &error);
-	int r = simulate_read_trace(fit.options->nodes, fit.options->pods, &fit.trace,
-				    &fit.read_seconds, &error);
+	int r = simulate_read_inputs(&fit.options->inputs, &fit.trace, &fit.read_seconds, &error);
 	if (r == 0)
 		r = fit_choose(&fit, &error);
 	if (r == 0)
@@ -429,7 +417,8 @@ const struct command command_sim_fit = {
 		"Pods that run already are held. With --arrival the others arrive first, as 'sim "
 		"run' lets them. Then Pods like the one that is asked about are placed one after "
 		"another until one does not fit; the sentence says what it lacks on the node that "
-		"is nearest to a fit, the counts what each node lacks.",
+		"is nearest to a fit, the counts what each node lacks.\n"
+		"\n" SIMULATE_INPUT_TEXT,
 	.examples = "gpupool sim fit --nodes nodes.csv --pods pods.csv --ask '12 GiB 30 %'\n"
 		    "gpupool sim fit --nodes nodes.csv --pods pods.csv --pod-file pod.yaml --json",
 	.options = simulate_fit_rows,

@@ -17,7 +17,7 @@ int fit_parse(const char *text, struct demand *ret, struct error *error)
 	if (line.failed == ENOMEM)
 		return error_no_memory(error);
 	if (!line.failed && !strpbrk(text, ";\n#"))
-		r = trace_parse_short(&trace, line.data, line.length, "", &inner);
+		r = trace_parse_short(&trace, TRACE_PODS, line.data, line.length, "", &inner);
 	if (r == -ENOMEM)
 		return error_no_memory(error);
 	if (r < 0)

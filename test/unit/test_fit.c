@@ -12,7 +12,7 @@
 static int read_cluster(const char *text, struct trace *trace, struct error *error)
 {
 	trace_init(trace);
-	int r = trace_parse_short(trace, text, strlen(text), "t", error);
+	int r = trace_parse_short(trace, TRACE_ALL, text, strlen(text), "t", error);
 	return r < 0 ? r : trace_finish(trace, error);
 }
 
@@ -248,7 +248,7 @@ static int build_world(const struct world *world, struct trace *trace, struct er
 		strbuf_addf(&text, "- {name: w%u, gpus: %d, model: X, gpu-memory: %uGi, cpu: %u}\n",
 			    i, CARDS, world->gib[i], world->cpus[i]);
 	trace_init(trace);
-	int r = trace_parse_short(trace, text.data, text.length, "t", error);
+	int r = trace_parse_short(trace, TRACE_ALL, text.data, text.length, "t", error);
 	for (unsigned i = 0; r == 0 && i < NODES * CARDS; i++)
 		if (world->held[i / CARDS][i % CARDS])
 			r = add_holder(trace, i / CARDS, i % CARDS,
