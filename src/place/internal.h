@@ -42,7 +42,6 @@ struct node {
 	unsigned count, group_count;
 
 	struct resources total, used; /* allocatable, and the sum of needs */
-	uint64_t changed;             /* number of the last change in the pool's log */
 	uint64_t tags;                /* kinds of Pods that are there, see tag_of() */
 	uint32_t tag_counts[64];
 
@@ -93,9 +92,12 @@ struct pool {
 
 	struct policy_options options;
 	struct score_tables *tables; /* owned; what the expected workload says; may be NULL */
+	struct score_memo *memos;    /* owned; by node; NULL without tables */
 	/* A cache: no answer depends on what it holds. */
 	struct shapes *shapes; /* owned */
 	uint32_t *changes;     /* owned; ring of nodes that changed, CHANGES_MAX long */
+	uint64_t *changed;     /* owned; by node: the number of its last change */
+	size_t changed_capacity;
 	uint64_t change_count; /* since the start */
 	uint64_t random;       /* state of the generator that draws among ties */
 };
@@ -206,6 +208,11 @@ unsigned query_units(const struct request *request, unsigned card_units);
 /* filter.c */
 void filter_node(const struct pool *pool, const struct query *query, unsigned node,
 		 struct standing *ret);
+/*
+ * The cards of NODE that pass every filter whose answer never changes, 0 when they are fewer than
+ * the request wants or the node itself does not pass; UINT64_MAX for a Pod without cards.
+ */
+uint64_t filter_eligible(const struct pool *pool, const struct query *query, unsigned node);
 
 /* refuse.c: fills the reason and gives -EAGAIN or -ENOSPC. */
 int refuse_request(const char *object, const char *what, struct reason *ret_reason);

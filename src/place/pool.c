@@ -46,6 +46,7 @@ void pool_free(struct pool *pool)
 	shapes_drop(pool);
 	pool_drop_tables(pool);
 	free(pool->changes);
+	free(pool->changed);
 	for (size_t i = 0; i < pool->node_count; i++)
 		node_release(&pool->nodes[i]);
 	for (size_t i = 0; i < pool->model_count; i++)
@@ -282,7 +283,9 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 
 	node->first = (uint32_t)pool->slot_count;
 	if (vec_reserve(&pool->nodes, &pool->node_capacity, pool->node_count + 1,
-			sizeof(*pool->nodes)) < 0)
+			sizeof(*pool->nodes)) < 0 ||
+	    vec_reserve(&pool->changed, &pool->changed_capacity, pool->node_count + 1,
+			sizeof(*pool->changed)) < 0)
 		return error_no_memory(error);
 	r = add_slots(pool, node, error);
 	if (r == 0 &&
@@ -292,6 +295,7 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 		drop_slots(pool, node);
 		return r;
 	}
+	pool->changed[pool->node_count] = 0;
 	slot = &pool->nodes[pool->node_count++];
 	*slot = *node;
 	shapes_drop(pool); /* their indexes have room for the old nodes only */

@@ -14,6 +14,9 @@
 #define SHAPES_MEMORY (256u << 20) /* bytes, as long as there are more than SHAPES_MIN */
 #define BUCKETS       (2 * SHAPES_MAX)
 #define NO_SHAPE      UINT16_MAX
+#define LINE          64u /* bytes of the processor's cache */
+#define AHEAD         6u  /* changed nodes */
+#define OBSTACLE_BITS 56u /* of a rank, below the depth */
 
 struct shapes {
 	struct shape *items[SHAPES_MAX]; /* owned */
@@ -176,6 +179,7 @@ int shape_init(const struct pool *pool, const struct demand *demand, struct shap
 	const struct request *request = demand->request_count ? &demand->requests[0] : NULL;
 	enum node_policy policy = choose_policy(pool, request);
 
+	*ret = (struct shape){ .row = &score_rows[policy] };
 	ret->milli = calloc(pool->model_count + 1, sizeof(*ret->milli));
 	if (!ret->milli)
 		return -ENOMEM;
@@ -189,11 +193,7 @@ int shape_init(const struct pool *pool, const struct demand *demand, struct shap
 		.cpu_milli = demand->needs.cpu_milli,
 		.whole = request && request->kind == REQUEST_WHOLE,
 	};
-	ret->row = &score_rows[policy];
 	ret->ties = policy == NODE_POLICY_RANDOM ? TIE_RANDOM : pool->options.ties;
-	ret->key = NULL;
-	ret->exact = true;
-	ret->tournament = (struct tournament){ 0 };
 	return 0;
 }
 
@@ -201,7 +201,9 @@ void shape_release(struct shape *shape)
 {
 	free(shape->milli);
 	free(shape->key);
-	tournament_release(&shape->tournament);
+	free(shape->eligible);
+	tournament_release(&shape->fits.tournament);
+	tournament_release(&shape->obstacles.tournament);
 }
 
 static void shape_free(struct shape *shape)
@@ -219,8 +221,8 @@ struct score_options score_options_of(const struct pool *pool)
 	};
 }
 
-struct answer shape_ask(const struct pool *pool, const struct shape *shape,
-			const struct board *board, uint64_t fits)
+static struct answer ask(const struct pool *pool, const struct shape *shape,
+			 const struct board *board, uint64_t fits, bool value_only)
 {
 	static const struct score_tables none;
 	const struct score_options options = score_options_of(pool);
@@ -229,110 +231,175 @@ struct answer shape_ask(const struct pool *pool, const struct shape *shape,
 		.options = &options,
 		.board = board,
 		.piece = &shape->piece,
+		.memo = pool->memos ? &pool->memos[board->number] : NULL,
 		.fits = fits,
+		.value_only = value_only,
 	};
 
 	return shape->row->score(&question);
 }
 
-static bool node_lets_in(const struct node *node, const struct query *query)
+struct answer shape_ask(const struct pool *pool, const struct shape *shape,
+			const struct board *board, uint64_t fits)
 {
-	const struct resources *needs = &query->demand->needs;
+	return ask(pool, shape, board, fits, false);
+}
 
+static bool node_has_room(const struct node *node, const struct resources *needs)
+{
 	return needs->cpu_milli <= resource_left(node->total.cpu_milli, node->used.cpu_milli) &&
 	       needs->memory_mib <= resource_left(node->total.memory_mib, node->used.memory_mib) &&
-	       needs->pods <= resource_left(node->total.pods, node->used.pods) &&
-	       demand_selects(query->demand, &node->labels);
+	       needs->pods <= resource_left(node->total.pods, node->used.pods);
 }
 
 static bool slot_serves(const struct slot *slot, const struct request *request)
 {
-	return request->kind == REQUEST_WHOLE ||
-	       (slot_free_units(slot) >= query_units(request, slot->units) &&
-		slot_free_compute(slot) >= request->compute_percent);
+	return slot_free_units(slot) >= query_units(request, slot->units) &&
+	       slot_free_compute(slot) >= request->compute_percent;
 }
 
-/* The cards of filter_node() when it says DEPTH_FITS, in a fraction of its time; else false. */
-static bool fits_now(const struct pool *pool, const struct query *query, unsigned number,
-		     uint64_t *ret)
+/* What filter_node() says of a node, in a fraction of its time; *ret_cards: those that fit. */
+static bool fits_now(const struct pool *pool, const struct shape *shape, unsigned number,
+		     uint64_t *ret_cards)
 {
-	const struct request *request = query->request;
+	const struct request *request = shape->query.request;
 	const struct node *node = &pool->nodes[number];
-	uint64_t cards, fits = 0;
+	uint64_t cards = shape->eligible[number], fits = 0;
 
-	if (!request) {
-		*ret = 0;
-		return node_lets_in(node, query);
-	}
-	if (request->kind != REQUEST_WHOLE && request->kind != REQUEST_SLICE)
+	*ret_cards = 0;
+	if (!cards || !node_has_room(node, &shape->query.demand->needs))
 		return false;
-	cards = request->kind == REQUEST_WHOLE ? node->idle & node->for_whole : node->for_slices;
-	if (count_cards(cards) < request->cards || !node_lets_in(node, query))
-		return false;
-	for (uint64_t rest = cards; rest; rest &= rest - 1) {
-		const struct slot *slot = node_slot(pool, node, first_card(rest));
-
-		if (model_set_has(&query->models, slot->model) && slot_serves(slot, request) &&
-		    !(query->excluded_count &&
-		      query_excludes(query, node->first + first_card(rest))))
-			fits |= rest & -rest;
-	}
-	*ret = fits;
+	if (!request)
+		return true;
+	if (request->kind == REQUEST_WHOLE)
+		fits = cards & node->idle;
+	else
+		for (uint64_t rest = cards; rest; rest &= rest - 1)
+			if (slot_serves(node_slot(pool, node, first_card(rest)), request))
+				fits |= rest & -rest;
+	*ret_cards = fits;
 	return count_cards(fits) >= request->cards;
 }
 
-void shape_judge(const struct pool *pool, const struct shape *shape, unsigned node,
-		 struct tournament_key *ret)
+bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned node,
+		struct tournament_key *ret)
 {
 	struct standing standing = { .depth = DEPTH_FITS };
 	struct board board;
 
-	if (shape->query.by_name || !fits_now(pool, &shape->query, node, &standing.fits)) {
-		if (!shape->exact) {
-			*ret = (struct tournament_key){ 0 };
-			return;
-		}
+	*ret = (struct tournament_key){ TOURNAMENT_OUT, 0 };
+	if (!shape->eligible)
 		filter_node(pool, &shape->query, node, &standing);
-	}
-	*ret = (struct tournament_key){ .depth = standing.depth, .value = standing.rank };
+	else if (!fits_now(pool, shape, node, &standing.fits))
+		return false;
 	if (standing.depth < DEPTH_FITS)
-		return;
+		return false;
 	pool_board(pool, node, &board);
-	ret->value = shape_ask(pool, shape, &board, standing.fits).value;
+	ret->value = ask(pool, shape, &board, standing.fits, true).value;
 	if (shape->ties == TIE_BESTFIT)
 		ret->tie = score_tie_bestfit(&board, &shape->piece);
+	return true;
 }
 
-static void shape_rebuild(const struct pool *pool, struct shape *shape)
+int64_t shape_obstacle(const struct pool *pool, const struct shape *shape, unsigned node)
+{
+	const int64_t widest = (1ll << OBSTACLE_BITS) - 1;
+	struct standing standing;
+	int64_t rank;
+
+	filter_node(pool, &shape->query, node, &standing);
+	rank = standing.rank > widest ? widest : standing.rank < -widest ? -widest : standing.rank;
+	return ((int64_t)standing.depth << (OBSTACLE_BITS + 1)) + rank;
+}
+
+static void judge_fit(const struct pool *pool, const struct shape *shape, unsigned node,
+		      struct tournament *tournament)
 {
 	struct tournament_key key;
 
-	for (uint32_t i = 0; i < pool->node_count; i++) {
-		shape_judge(pool, shape, i, &key);
-		tournament_put(&shape->tournament, i, &key);
-	}
-	tournament_build(&shape->tournament);
+	if (!shape->eligible[node])
+		return; /* out from the start */
+	shape_fits(pool, shape, node, &key);
+	tournament_set(tournament, node, &key);
 }
 
-/* A node that changed again later in the log is looked at there. */
-static void shape_catch_up(const struct pool *pool, struct shape *shape)
+static void judge_obstacle(const struct pool *pool, const struct shape *shape, unsigned node,
+			   struct tournament *tournament)
 {
-	uint64_t missed = pool->change_count - shape->seen;
-	struct tournament_key key;
+	struct tournament_key key = { 0, 0 };
 
-	if (missed > CHANGES_MAX || missed > pool->node_count) {
-		shape_rebuild(pool, shape);
-		shape->seen = pool->change_count;
+	/* What never changes was looked at when the index was new. */
+	if (!shape->eligible[node] && tournament->levels[0].values[node] != TOURNAMENT_OUT)
 		return;
-	}
-	for (; shape->seen < pool->change_count; shape->seen++) {
-		uint32_t node = pool->changes[shape->seen % CHANGES_MAX];
+	key.value = shape_obstacle(pool, shape, node);
+	tournament_set(tournament, node, &key);
+}
 
-		if (pool->nodes[node].changed != shape->seen)
-			continue;
-		shape_judge(pool, shape, node, &key);
-		tournament_set(&shape->tournament, node, &key);
+/* Changed nodes lie anywhere in memory: what judging NODE reads is asked for before its turn. */
+static void prefetch_node(const struct pool *pool, const struct shape *shape,
+			  const struct shape_index *index, uint32_t node)
+{
+	__builtin_prefetch(&shape->eligible[node]);
+	__builtin_prefetch(&index->tournament.levels[0].values[node]);
+	__builtin_prefetch(&pool->nodes[node].idle);
+	__builtin_prefetch(&pool->nodes[node].used);
+	if (pool->memos)
+		for (size_t at = 0; at < sizeof(*pool->memos); at += LINE)
+			__builtin_prefetch((const char *)&pool->memos[node] + at);
+}
+
+static void prefetch_cards(const struct pool *pool, uint32_t node)
+{
+	const struct node *of = &pool->nodes[node];
+	const char *first = (const char *)node_slot(pool, of, 0);
+
+	for (size_t at = 0; at < of->count * sizeof(struct slot); at += LINE)
+		__builtin_prefetch(first + at);
+}
+
+static uint32_t changed_node(const struct pool *pool, uint64_t change)
+{
+	return pool->changes[change % CHANGES_MAX];
+}
+
+/* What happened to the pool since the index was last asked for. */
+static void index_catch_up(const struct pool *pool, const struct shape *shape,
+			   struct shape_index *index,
+			   void (*judge)(const struct pool *, const struct shape *, unsigned,
+					 struct tournament *))
+{
+	uint64_t missed = pool->change_count - index->seen;
+
+	if (!index->started || missed > CHANGES_MAX || missed > pool->node_count) {
+		for (uint32_t i = 0; i < pool->node_count; i++)
+			if (!index->started || pool->changed[i] >= index->seen)
+				judge(pool, shape, i, &index->tournament);
+		index->started = true;
+		index->seen = pool->change_count;
 	}
+	for (; index->seen < pool->change_count; index->seen++) {
+		uint32_t node = changed_node(pool, index->seen);
+
+		if (index->seen + 2 * AHEAD < pool->change_count)
+			prefetch_node(pool, shape, index,
+				      changed_node(pool, index->seen + 2 * AHEAD));
+		if (index->seen + AHEAD < pool->change_count)
+			prefetch_cards(pool, changed_node(pool, index->seen + AHEAD));
+		if (pool->changed[node] == index->seen) /* else it changed again: looked at there */
+			judge(pool, shape, node, &index->tournament);
+	}
+}
+
+uint32_t shape_nearest(struct pool *pool, struct shape *shape)
+{
+	struct shape_index *index = &shape->obstacles;
+	struct tournament_key key;
+
+	if (!index->started &&
+	    tournament_init(&index->tournament, pool->node_count, false) < 0)
+		return TOURNAMENT_NONE;
+	index_catch_up(pool, shape, index, judge_obstacle);
+	return tournament_best(&index->tournament, &key);
 }
 
 static void shapes_enter(struct shapes *shapes, size_t number)
@@ -358,7 +425,7 @@ static struct shape *shapes_find(const struct shapes *shapes, const struct key *
 
 static size_t shapes_limit(const struct pool *pool)
 {
-	size_t each = sizeof(struct shape) + 64 * (pool->node_count + 1);
+	size_t each = sizeof(struct shape) + 40 * (pool->node_count + 1);
 	size_t limit = SHAPES_MEMORY / each;
 
 	if (limit > SHAPES_MAX)
@@ -380,10 +447,19 @@ static void shapes_drop_oldest(struct shapes *shapes)
 		shapes_enter(shapes, i);
 }
 
-static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
-				const struct key *key, uint64_t hash, bool exact)
+static int find_eligible(const struct pool *pool, struct shape *shape)
 {
-	struct shapes *shapes = pool->shapes;
+	shape->eligible = calloc(pool->node_count + 1, sizeof(*shape->eligible));
+	if (!shape->eligible)
+		return -ENOMEM;
+	for (unsigned i = 0; i < pool->node_count; i++)
+		shape->eligible[i] = filter_eligible(pool, &shape->query, i);
+	return 0;
+}
+
+static struct shape *shape_new(const struct pool *pool, const struct demand *demand,
+			       const struct key *key, uint64_t hash)
+{
 	struct shape *shape = calloc(1, sizeof(*shape));
 
 	if (!shape || shape_init(pool, demand, shape) < 0) {
@@ -391,16 +467,26 @@ static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
 		return NULL;
 	}
 	shape->key = malloc(key->size);
-	if (!shape->key || tournament_init(&shape->tournament, pool->node_count) < 0) {
+	if (!shape->key || find_eligible(pool, shape) < 0 ||
+	    tournament_init(&shape->fits.tournament, pool->node_count,
+			    shape->ties == TIE_BESTFIT) < 0) {
 		shape_free(shape);
 		return NULL;
 	}
 	memcpy(shape->key, key->bytes, key->size);
 	shape->key_size = key->size;
 	shape->hash = hash;
-	shape->exact = exact;
-	shape_rebuild(pool, shape);
-	shape->seen = pool->change_count;
+	return shape;
+}
+
+static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
+				const struct key *key, uint64_t hash)
+{
+	struct shapes *shapes = pool->shapes;
+	struct shape *shape = shape_new(pool, demand, key, hash);
+
+	if (!shape)
+		return NULL;
 	if (shapes->count >= shapes_limit(pool))
 		shapes_drop_oldest(shapes);
 	shapes->items[shapes->count] = shape;
@@ -419,7 +505,7 @@ static bool shapes_start(struct pool *pool)
 	return true;
 }
 
-struct shape *shape_get(struct pool *pool, const struct demand *demand, bool exact)
+struct shape *shape_get(struct pool *pool, const struct demand *demand)
 {
 	const struct request *request = demand->request_count ? &demand->requests[0] : NULL;
 	struct key key;
@@ -434,21 +520,15 @@ struct shape *shape_get(struct pool *pool, const struct demand *demand, bool exa
 		return NULL;
 	hash = key_hash(&key);
 	shape = shapes_find(pool->shapes, &key, hash);
-	if (shape) {
-		shape->query.demand = demand;
-		shape->query.request = request;
-		shape->query.object = demand->object ? demand->object : "the Pod";
-		if (exact && !shape->exact) {
-			shape->exact = true;
-			shape_rebuild(pool, shape);
-			shape->seen = pool->change_count;
-		}
-		shape_catch_up(pool, shape);
-	} else {
-		shape = shapes_add(pool, demand, &key, hash, exact);
-	}
-	if (shape)
-		shape->used = ++pool->shapes->turn;
+	if (!shape)
+		shape = shapes_add(pool, demand, &key, hash);
+	if (!shape)
+		return NULL;
+	shape->query.demand = demand;
+	shape->query.request = request;
+	shape->query.object = demand->object ? demand->object : "the Pod";
+	shape->used = ++pool->shapes->turn;
+	index_catch_up(pool, shape, &shape->fits, judge_fit);
 	return shape;
 }
 
@@ -462,6 +542,12 @@ void shapes_drop(struct pool *pool)
 
 void pool_log_change(struct pool *pool, unsigned node)
 {
-	pool->nodes[node].changed = pool->change_count;
+	struct board board;
+
+	if (pool->memos) {
+		pool_board(pool, node, &board);
+		score_memo_fill(pool->tables, &board, &pool->memos[node]);
+	}
+	pool->changed[node] = pool->change_count;
 	pool->changes[pool->change_count++ % CHANGES_MAX] = node;
 }
