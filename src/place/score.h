@@ -89,9 +89,9 @@ struct question {
 	const struct score_options *options;
 	const struct board *board;
 	const struct piece *piece;
+	uint64_t fits;                 /* cards that can serve; at least piece->cards of them */
 	const struct score_memo *memo; /* of the board, or NULL */
-	uint64_t fits;   /* cards that can serve; at least piece->cards of them */
-	bool value_only; /* which of several equal cards is of no interest */
+	bool value_only;               /* which of several equal cards is of no interest */
 };
 
 struct answer {

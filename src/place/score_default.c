@@ -723,7 +723,8 @@ struct answer score_default(const struct question *question)
 	}
 	best = simple_init(question, memo, &simple) ? score_simply(question, &simple)
 						    : score_any(question, memo);
-	best.value -= (int64_t)memo->rare * piece_sum(question->piece, question->board, best.cards) /
+	best.value -= (int64_t)memo->rare *
+		      piece_sum(question->piece, question->board, best.cards) /
 		      (int64_t)MILLI_WHOLE;
 	return best;
 }

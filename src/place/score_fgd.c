@@ -26,9 +26,9 @@ struct several { /* a class of several cards, or several parts */
 
 struct fgd_tables {
 	size_t models;
-	int64_t *cpu;                    /* owned; what classes ask, rising */
-	size_t steps;                    /* a node's step: how many of those it has */
-	uint32_t near[NEAR_MAX + 1];     /* a step at or below that of CPU >> near_shift */
+	int64_t *cpu;                /* owned; what classes ask, rising */
+	size_t steps;                /* a node's step: how many of those it has */
+	uint32_t near[NEAR_MAX + 1]; /* a step at or below that of CPU >> near_shift */
 	unsigned near_shift;
 	uint16_t level[MILLI_WHOLE + 1]; /* of what is left: how many sizes fit in */
 	size_t levels;
@@ -77,8 +77,8 @@ static void build_near(struct fgd_tables *tables)
 	while (tables->steps && tables->cpu[tables->steps - 1] >> tables->near_shift >= NEAR_MAX)
 		tables->near_shift++;
 	for (unsigned i = 0; i <= NEAR_MAX; i++) {
-		while (step < tables->steps &&
-		       tables->cpu[step] <= (int64_t)i << tables->near_shift)
+		while (step < tables->steps && tables->cpu[step] <= (int64_t)i
+									    << tables->near_shift)
 			step++;
 		tables->near[i] = (uint32_t)step;
 	}
@@ -284,8 +284,8 @@ static unsigned count_usable(const struct several *several, const struct board *
 }
 
 /* Of SUM milli; REST of them are too small pieces. */
-static int64_t several_lost(const struct several *several, unsigned usable, int64_t rest, int64_t sum,
-			   int64_t cpu_left)
+static int64_t several_lost(const struct several *several, unsigned usable, int64_t rest,
+			    int64_t sum, int64_t cpu_left)
 {
 	bool fits = usable >= several->piece.cards && cpu_left >= several->piece.cpu_milli;
 
@@ -347,8 +347,7 @@ void fgd_memo_fill(const struct fgd_tables *tables, const struct board *board,
 	ret->untouched = (uint16_t)board_untouched(board);
 	ret->one_model = board_one_model(board);
 	for (size_t i = 0; i < tables->shared_count && i < SHARED_MAX; i++) {
-		ret->shared_cards[i] =
-			(uint8_t)count_usable(&tables->several[i], board, &rest);
+		ret->shared_cards[i] = (uint8_t)count_usable(&tables->several[i], board, &rest);
 		ret->shared_rest[i] = (uint16_t)rest;
 	}
 }

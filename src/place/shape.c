@@ -395,8 +395,7 @@ uint32_t shape_nearest(struct pool *pool, struct shape *shape)
 	struct shape_index *index = &shape->obstacles;
 	struct tournament_key key;
 
-	if (!index->started &&
-	    tournament_init(&index->tournament, pool->node_count, false) < 0)
+	if (!index->started && tournament_init(&index->tournament, pool->node_count, false) < 0)
 		return TOURNAMENT_NONE;
 	index_catch_up(pool, shape, index, judge_obstacle);
 	return tournament_best(&index->tournament, &key);
@@ -468,8 +467,8 @@ static struct shape *shape_new(const struct pool *pool, const struct demand *dem
 	}
 	shape->key = malloc(key->size);
 	if (!shape->key || find_eligible(pool, shape) < 0 ||
-	    tournament_init(&shape->fits.tournament, pool->node_count,
-			    shape->ties == TIE_BESTFIT) < 0) {
+	    tournament_init(&shape->fits.tournament, pool->node_count, shape->ties == TIE_BESTFIT) <
+		    0) {
 		shape_free(shape);
 		return NULL;
 	}

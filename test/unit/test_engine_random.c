@@ -20,8 +20,8 @@
 
 #define STATES_SOAK 300000u
 #define STEPS       100u /* of one pool */
-#define NODES_MAX   12u
-#define SHAPES      48u /* kept for one pool */
+#define NODES_MAX   24u  /* more than one branch of the index */
+#define SHAPES      48u  /* kept for one pool */
 #define CLASSES     6u
 #define SEED        5u
 

@@ -69,7 +69,8 @@ static void change_and_compare(size_t size, bool ties, uint64_t *seed)
 	must_agree(&tournament, keys);
 	for (unsigned i = 0; i < 1000; i++) {
 		/* Sometimes many changes between two questions, the same item twice among them. */
-		for (uint64_t many = 1 + random_below(seed, i % 10 == 0 ? 50 : 2); many > 0; many--) {
+		for (uint64_t many = 1 + random_below(seed, i % 10 == 0 ? 50 : 2); many > 0;
+		     many--) {
 			uint32_t item = (uint32_t)random_below(seed, size);
 
 			keys[item] = random_key(seed, ties);
