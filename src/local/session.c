@@ -29,6 +29,7 @@ static int session_fill_pool(struct local_session *session, struct error *error)
 	session->pool = pool_new();
 	if (!session->pool)
 		return error_no_memory(error);
+	pool_withhold(session->pool, REQUEST_MIG); /* nothing makes instances here yet */
 	local_node_name(name, sizeof(name));
 	node_spec_init(&node); /* borrows both; the pool copies */
 	node.name = name;

@@ -7,9 +7,11 @@
 
 #include "model/card.h"
 #include "model/fields.h"
+#include "model/mig.h"
 
 #define GRANT_VERSION  1
 #define GRANT_NAME_MAX 253 /* of a namespace, Pod, container or uid */
+#define MIG_FIELDS     1   /* the last of card_fields, of grants of kind mig only */
 
 static const char *const enforcement_table[ENFORCEMENT_MAX] = {
 	[ENFORCEMENT_WHOLE] = "whole card",
@@ -22,7 +24,14 @@ static const struct field card_fields[] = {
 	UINT_FIELD(struct grant_card, "units", units, UINT32_MAX),
 	UINT_FIELD(struct grant_card, "memoryMiB", memory_mib, 1ull << 40),
 	UINT_FIELD(struct grant_card, "computePercent", compute_percent, 100),
+	UINT_FIELD(struct grant_card, "migStart", mig_start, MIG_SLICES_MAX - 1),
 };
+static const struct field profile_field = TEXT_FIELD(struct grant, "migProfile", mig_profile);
+
+static size_t count_card_fields(const struct grant *grant)
+{
+	return ARRAY_SIZE(card_fields) - (grant->kind == REQUEST_MIG ? 0 : MIG_FIELDS);
+}
 
 void grant_release(struct grant *grant)
 {
@@ -36,14 +45,17 @@ void grant_release(struct grant *grant)
 
 static int cards_to_json(const struct grant *grant, struct json_object *object)
 {
-	struct json_object *array = fields_add_array(object, "cards");
+	struct json_object *array;
 
+	if (grant->kind == REQUEST_MIG && fields_to_json(&profile_field, 1, grant, object) < 0)
+		return -ENOMEM;
+	array = fields_add_array(object, "cards");
 	if (!array)
 		return -ENOMEM;
 	for (size_t i = 0; i < grant->card_count; i++) {
 		autojson *card = json_object_new_object();
 		if (!card ||
-		    fields_to_json(card_fields, ARRAY_SIZE(card_fields), &grant->cards[i], card) <
+		    fields_to_json(card_fields, count_card_fields(grant), &grant->cards[i], card) <
 			    0 ||
 		    json_append(array, TAKE_PTR(card)) < 0)
 			return -ENOMEM;
@@ -115,7 +127,9 @@ static int read_kinds(struct json_object *object, struct grant *grant, struct er
 	if ((int)grant->enforcement < 0)
 		return error_set(error, EINVAL, "grant.enforcement is '%.32s', which is unknown",
 				 enforcement);
-	return 0;
+	return grant->kind == REQUEST_MIG
+		       ? fields_from_json(&profile_field, 1, object, "grant", grant, error)
+		       : 0;
 }
 
 static int read_cards(struct json_object *object, struct grant *grant, struct error *error)
@@ -130,7 +144,7 @@ static int read_cards(struct json_object *object, struct grant *grant, struct er
 		if (!card)
 			return error_no_memory(error);
 		snprintf(where, sizeof(where), "grant.cards[%zu]", i);
-		r = fields_from_json(card_fields, ARRAY_SIZE(card_fields),
+		r = fields_from_json(card_fields, count_card_fields(grant),
 				     json_object_array_get_idx(array, i), where, card, error);
 		if (r == 0 && !card->uuid[0])
 			return error_set(error, EINVAL, "%s.uuid is empty", where);

@@ -19,12 +19,14 @@ struct grant_card {
 	unsigned units;           /* slice: GiB reserved on this card; whole card: all its units */
 	uint64_t memory_mib;      /* slice: MiB to enforce */
 	unsigned compute_percent; /* slice: cap, 0 = weight */
+	unsigned mig_start;       /* MIG: first memory slice of the instance; one entry each */
 };
 
 struct grant {
 	char *namespace, *pod, *uid, *container; /* owned */
 	enum request_kind kind;
 	enum enforcement enforcement;
+	char mig_profile[32];     /* MIG: of all its instances */
 	struct grant_card *cards; /* owned */
 	size_t card_count, card_capacity;
 };

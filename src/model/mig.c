@@ -219,6 +219,11 @@ bool mig_profile_starts_at(const struct mig_profile *profile, unsigned start)
 	return false;
 }
 
+unsigned mig_profile_milli(const struct mig_model *model, const struct mig_profile *profile)
+{
+	return profile->size * 1000 / model->memory;
+}
+
 bool mig_use_takes(const struct mig_model *model, const struct mig_use *use,
 		   const struct mig_profile *profile, unsigned start)
 {

@@ -49,6 +49,9 @@ uint16_t mig_profile_mask(const struct mig_profile *profile, unsigned start);
 /* Is START one of the places that NVML knows? */
 bool mig_profile_starts_at(const struct mig_profile *profile, unsigned start);
 
+/* 1/1000 of the card: its memory slices. */
+unsigned mig_profile_milli(const struct mig_model *model, const struct mig_profile *profile);
+
 /* Is there room for one more? START is one of the profile's. */
 bool mig_use_takes(const struct mig_model *model, const struct mig_use *use,
 		   const struct mig_profile *profile, unsigned start);

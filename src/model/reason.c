@@ -95,6 +95,7 @@ static bool add_field(const struct reason *reason, const char *name, size_t leng
 		{ "card", reason->card, NULL },
 		{ "model", reason->model, NULL },
 		{ "detail", reason->detail, NULL },
+		{ "unit", reason->unit ? reason->unit : "card", NULL },
 		{ "wanted", NULL, &reason->wanted },
 		{ "have", NULL, &reason->have },
 		{ "total", NULL, &reason->total },

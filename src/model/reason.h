@@ -4,8 +4,8 @@
  * countable, for events and extender answers) and a sentence (object, numbers, cure).
  *
  * How to add a reason: one row in REASONS below. The sentence is a template whose placeholders are
- * fields of struct reason: {object} {node} {card} {model} {wanted} {have} {total} {detail}; and {s}
- * is "s" unless {wanted} is 1.
+ * fields of struct reason: {object} {node} {card} {model} {unit} {wanted} {have} {total} {detail};
+ * and {s} is "s" unless {wanted} is 1.
  * test/unit/test_reason.c complains about a class that is too long, a placeholder that does not
  * exist, and a sentence without a cure.
  */
@@ -66,16 +66,18 @@ enum reason_link {
 	  "{object} wants card {detail}, which is not among the {total} cards of the pool. See "   \
 	  "gpupool inventory for their UUIDs.")                                                    \
 	M(REASON_CARD_LOST, "card_lost", DRIVER, 0, "card lost",                                   \
-	  "{object} wants {wanted} card{s}, {node} has {have} usable of {total}: {card} is lost, " \
+	  "{object} wants {wanted} {unit}{s}, {node} has {have} usable of {total}: {card} is "     \
+	  "lost, "                                                                                 \
 	  "{detail}. Reset the card or reboot {node}.")                                            \
 	M(REASON_CARD_SUSPECT, "card_suspect", DRIVER, 0, "card unhealthy",                        \
-	  "{object} wants {wanted} card{s}, {node} has {have} usable of {total}: {card} is "       \
+	  "{object} wants {wanted} {unit}{s}, {node} has {have} usable of {total}: {card} is "     \
 	  "suspect, {detail}. See gpupool inventory; it returns when its probe passes.")           \
 	M(REASON_WRONG_MODE, "wrong_mode", SHARING, 0, "card is in another mode",                  \
 	  "{object} wants {detail}, {node} has {have} of {total} cards in a mode for that: "       \
 	  "{card} is in another. Change its mode; out of MIG, that is nvidia-smi -mig 0.")         \
 	M(REASON_FOREIGN_USE, "foreign_use", SHARING, 0, "card used by a process without a grant", \
-	  "{object} wants {wanted} card{s}, {node} has {have} usable of {total}: {card} is used "  \
+	  "{object} wants {wanted} {unit}{s}, {node} has {have} usable of {total}: {card} is "     \
+	  "used "                                                                                  \
 	  "without a grant, {detail}. Stop that process or wait for it to end.")                   \
 	M(REASON_TAINT, "taint", SCHEDULER, 0, "no node lets the Pod in: taints",                  \
 	  "{object} may not run on {node}: it has the taint {detail}. Add a "                      \
@@ -105,8 +107,8 @@ enum reason_link {
 	  "{object} is one of a gang of {total} Pods, which takes {wanted} card{s} at least, and " \
 	  "the most{detail} are {have}. Ask for a smaller gang.")                                  \
 	M(REASON_MIG_PROFILE, "mig_profile", SHARING, 1, "no card with that MIG profile",          \
-	  "{object} wants {detail}, and no card of the pool has that profile; the pool has "       \
-	  "{model}. See nvidia-smi mig -lgip for the profiles of a card.")                         \
+	  "{object} wants {detail} has that profile; the pool has {model}. See nvidia-smi mig "    \
+	  "-lgip for the profiles of a card.")                                                     \
 	M(REASON_MIG_COUNT, "mig_count", SHARING, 1, "more MIG instances than any node can have",  \
 	  "{object} wants {detail}; with nothing else running there is room for {have} at most, "  \
 	  "on {node}. Ask for fewer or for a smaller profile, or change a fixed layout.")          \
@@ -159,6 +161,7 @@ struct reason {
 	char card[CARD_DESCRIPTION_MAX]; /* "card 3 (GPU-...)" */
 	char model[REASON_TEXT_MAX];     /* models of the pool, comma separated */
 	int64_t wanted, have, total;     /* unit: see the sentence */
+	const char *unit;                /* where it may differ; static; NULL: "card" */
 	char detail[REASON_TEXT_MAX];
 	char kubernetes[1024]; /* Kubernetes' own sentence, or "" */
 };

@@ -43,17 +43,10 @@ static void fill_placement(const struct pool *pool, const struct request *reques
 }
 
 struct best {
-	uint32_t node; /* TOURNAMENT_NONE: none fits */
+	uint32_t node; /* ANY_NODE: none was looked at */
 	struct tournament_key key;
 	uint32_t alike;
 };
-
-static int compare_keys(const struct tournament_key *a, const struct tournament_key *b)
-{
-	if (a->value != b->value)
-		return a->value < b->value ? -1 : 1;
-	return a->tie < b->tie ? -1 : a->tie > b->tie;
-}
 
 /* One node more; of those that are alike the first stays, or each with the same chance. */
 static void offer(struct pool *pool, const struct shape *shape, unsigned node, struct best *best)
@@ -61,18 +54,19 @@ static void offer(struct pool *pool, const struct shape *shape, unsigned node, s
 	struct tournament_key key;
 	int order = 1;
 
-	if (!shape_fits(pool, shape, node, &key))
-		return;
-	if (best->node != TOURNAMENT_NONE)
-		order = compare_keys(&key, &best->key);
+	shape_judge(pool, shape, node, &key);
+	if (best->node != ANY_NODE)
+		order = tournament_compare(&key, &best->key);
 	if (order < 0)
 		return;
 	if (order > 0) {
 		*best = (struct best){ node, key, 1 };
 		return;
 	}
+	if (best->node == node)
+		return;
 	best->alike++;
-	if (shape->ties == TIE_RANDOM) {
+	if (shape->ties == TIE_RANDOM && key.depth == DEPTH_FITS) {
 		if (draw(pool, best->alike) == 0)
 			best->node = node;
 	} else if (node < best->node) {
@@ -85,41 +79,28 @@ static void scan(struct pool *pool, const struct shape *shape, uint32_t only, st
 {
 	const struct query *query = &shape->query;
 
-	*best = (struct best){ .node = TOURNAMENT_NONE };
-	if (only != ANY_NODE)
+	*best = (struct best){ .node = ANY_NODE };
+	if (only != ANY_NODE) {
 		offer(pool, shape, only, best);
-	for (uint32_t i = 0; only == ANY_NODE && i < query->named_count; i++) {
-		uint32_t node = pool->slots[query->named[i]].node;
-
-		if (i == 0 || node != pool->slots[query->named[i - 1]].node)
-			offer(pool, shape, node, best);
+		return;
 	}
-	for (uint32_t i = 0; only == ANY_NODE && !query->by_name && i < pool->node_count; i++)
+	for (uint32_t i = 0; query->by_name && i < query->named_count; i++)
+		offer(pool, shape, pool->slots[query->named[i]].node, best);
+	if (best->node != ANY_NODE && best->key.depth == DEPTH_FITS)
+		return;
+	for (uint32_t i = 0; i < pool->node_count; i++) /* else the deepest obstacle of all */
 		offer(pool, shape, i, best);
 }
 
-static uint32_t scan_obstacles(const struct pool *pool, const struct shape *shape)
+static void ask_index(struct pool *pool, const struct shape *shape, struct best *best)
 {
-	int64_t nearest = INT64_MIN;
-	uint32_t node = TOURNAMENT_NONE;
+	const struct tournament *tournament = &shape->tournament;
 
-	for (uint32_t i = 0; i < pool->node_count; i++) {
-		int64_t obstacle = shape_obstacle(pool, shape, i);
-
-		if (obstacle > nearest) {
-			nearest = obstacle;
-			node = i;
-		}
-	}
-	return node;
-}
-
-static void ask_index(struct pool *pool, struct shape *shape, struct best *best)
-{
-	struct tournament *tournament = &shape->fits.tournament;
-
-	best->node = tournament_best(tournament, &best->key);
-	if (shape->ties == TIE_RANDOM && best->node != TOURNAMENT_NONE)
+	*best = (struct best){ .node = tournament_best(tournament) };
+	if (best->node == TOURNAMENT_NONE)
+		return;
+	best->key = tournament->keys[best->node];
+	if (shape->ties == TIE_RANDOM && best->key.depth == DEPTH_FITS)
 		best->node = tournament_nth(tournament,
 					    (uint32_t)draw(pool, tournament_alike(tournament)));
 }
@@ -137,59 +118,29 @@ static void place(const struct pool *pool, const struct shape *shape, uint32_t n
 		return;
 	filter_node(pool, &shape->query, node, &standing);
 	pool_board(pool, node, &board);
+	if (request->kind == REQUEST_MIG) {
+		ret->placements[0] = (struct placement){ .node = node };
+		mig_choose(pool, shape, &board, standing.fits, &ret->placements[ret->count++]);
+		return;
+	}
 	fill_placement(pool, request, node, shape_ask(pool, shape, &board, standing.fits).cards,
 		       &ret->placements[ret->count++]);
 }
 
-/* NEAREST: the node to speak of, or TOURNAMENT_NONE. */
-static int refuse(const struct pool *pool, const struct shape *shape, uint32_t nearest,
-		  struct reason *ret_reason)
+static int finish(struct pool *pool, const struct shape *shape, const struct best *best,
+		  struct decision *ret, struct reason *ret_reason)
 {
 	struct standing standing = { .depth = DEPTH_IDENTITY };
 
-	if (nearest != TOURNAMENT_NONE)
-		filter_node(pool, &shape->query, nearest, &standing);
-	return refuse_standing(pool, &shape->query, &standing, ret_reason);
-}
-
-static int decide_indexed(struct pool *pool, struct shape *shape, struct decision *ret,
-			  struct reason *ret_reason)
-{
-	struct best best;
-	uint32_t nearest;
-
-	ask_index(pool, shape, &best);
-	if (best.node != TOURNAMENT_NONE) {
-		place(pool, shape, best.node, ret);
+	if (best->node != ANY_NODE && best->key.depth == DEPTH_FITS) {
+		place(pool, shape, best->node, ret);
 		return 0;
 	}
 	if (!ret_reason)
 		return -EAGAIN;
-	nearest = shape_nearest(pool, shape);
-	if (nearest == TOURNAMENT_NONE) /* no memory for an index */
-		nearest = scan_obstacles(pool, shape);
-	return refuse(pool, shape, nearest, ret_reason);
-}
-
-static int decide_scanning(struct pool *pool, uint32_t only, const struct demand *demand,
-			   struct decision *ret, struct reason *ret_reason)
-{
-	struct shape shape;
-	struct best best;
-	int r = shape_init(pool, demand, &shape);
-
-	if (r < 0)
-		return r;
-	scan(pool, &shape, only, &best);
-	if (best.node != TOURNAMENT_NONE)
-		place(pool, &shape, best.node, ret);
-	else if (!ret_reason)
-		r = -EAGAIN;
-	else
-		r = refuse(pool, &shape, only != ANY_NODE ? only : scan_obstacles(pool, &shape),
-			   ret_reason);
-	shape_release(&shape);
-	return r;
+	if (best->node != ANY_NODE)
+		filter_node(pool, &shape->query, best->node, &standing);
+	return refuse_standing(pool, &shape->query, &standing, ret_reason);
 }
 
 static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
@@ -197,14 +148,25 @@ static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
 {
 	char text[REASON_TEXT_MAX];
 	const char *wrong = query_check(demand, text, sizeof(text));
-	struct shape *shape;
+	struct shape *indexed, own;
+	struct best best;
+	int r;
 
 	if (wrong)
 		return refuse_request(demand->object ? demand->object : "the Pod", wrong,
 				      ret_reason);
-	shape = only == ANY_NODE ? shape_get(pool, demand) : NULL;
-	return shape ? decide_indexed(pool, shape, ret, ret_reason)
-		     : decide_scanning(pool, only, demand, ret, ret_reason);
+	indexed = only == ANY_NODE ? shape_get(pool, demand, ret_reason != NULL) : NULL;
+	if (indexed) {
+		ask_index(pool, indexed, &best);
+		return finish(pool, indexed, &best, ret, ret_reason);
+	}
+	r = shape_init(pool, demand, &own);
+	if (r < 0)
+		return r;
+	scan(pool, &own, only, &best);
+	r = finish(pool, &own, &best, ret, ret_reason);
+	shape_release(&own);
+	return r;
 }
 
 int pool_decide(struct pool *pool, const struct demand *demand, struct decision *ret,
@@ -265,21 +227,6 @@ static void empty_boards(const struct pool *pool, struct board *boards)
 	}
 }
 
-/* As the nodes are now. */
-static int fill_memos(struct pool *pool)
-{
-	struct board board;
-
-	pool->memos = calloc(pool->node_count + 1, sizeof(*pool->memos));
-	if (!pool->memos)
-		return -ENOMEM;
-	for (unsigned i = 0; i < pool->node_count; i++) {
-		pool_board(pool, i, &board);
-		score_memo_fill(pool->tables, &board, &pool->memos[i]);
-	}
-	return 0;
-}
-
 int pool_set_workload(struct pool *pool, const struct workload_class *classes, size_t count)
 {
 	const struct score_options options = score_options_of(pool);
@@ -305,11 +252,10 @@ int pool_set_workload(struct pool *pool, const struct workload_class *classes, s
 	}
 	pool_drop_tables(pool);
 	pool->tables = tables;
-	r = read > 0 ? fill_memos(pool) : 0;
-	if (read == 0 || r < 0) /* nothing is expected: as without a workload */
+	if (read == 0) /* nothing is expected: as without a workload */
 		pool_drop_tables(pool);
 	shapes_drop(pool);
-	return r;
+	return 0;
 }
 
 void pool_drop_tables(struct pool *pool)
@@ -317,7 +263,5 @@ void pool_drop_tables(struct pool *pool)
 	if (pool->tables)
 		score_tables_release(pool->tables);
 	free(pool->tables);
-	free(pool->memos);
 	pool->tables = NULL;
-	pool->memos = NULL;
 }

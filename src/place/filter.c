@@ -24,6 +24,21 @@ static bool is_slice(const struct query *query)
 	return query->request->kind == REQUEST_SLICE;
 }
 
+static bool is_mig(const struct query *query)
+{
+	return query->request && query->request->kind == REQUEST_MIG;
+}
+
+/* What CARDS are worth against the number that is asked for: that of cards, or of the instances
+ * that they take, at most MOST. Up to DEPTH_FREE as if nobody were there. */
+static unsigned count_room(const struct look *look, enum depth depth, uint64_t cards, unsigned most)
+{
+	if (!is_mig(look->query))
+		return count_cards(cards);
+	return mig_room(look->pool, look->node, cards, look->query->request, depth < DEPTH_FREE,
+			most);
+}
+
 static uint64_t filter_healthy(const struct look *look)
 {
 	return look->cards & look->node->healthy;
@@ -33,6 +48,7 @@ static uint64_t filter_healthy(const struct look *look)
 static const uint8_t kind_modes[REQUEST_KIND_MAX] = {
 	[REQUEST_WHOLE] = 1u << CARD_MODE_WHOLE | 1u << CARD_MODE_AUTO,
 	[REQUEST_SLICE] = 1u << CARD_MODE_SLICES | 1u << CARD_MODE_AUTO,
+	[REQUEST_MIG] = 1u << CARD_MODE_MIG,
 };
 
 static uint64_t filter_mode(const struct look *look)
@@ -85,6 +101,8 @@ static unsigned want_compute(const struct request *request, const struct slot *s
 
 static uint64_t filter_size(const struct look *look)
 {
+	if (is_mig(look->query))
+		return mig_cards(look->pool, look->node, look->cards, look->query->request, true);
 	if (!is_slice(look->query))
 		return look->cards;
 	return filter_measure(look, have_units, want_units);
@@ -92,6 +110,8 @@ static uint64_t filter_size(const struct look *look)
 
 static uint64_t filter_free(const struct look *look)
 {
+	if (is_mig(look->query))
+		return mig_cards(look->pool, look->node, look->cards, look->query->request, false);
 	if (!is_slice(look->query))
 		return look->cards & look->node->idle;
 	return filter_measure(look, slot_free_units, want_units);
@@ -262,6 +282,27 @@ static void filter_without_cards(const struct look *look, struct standing *ret)
 	ret->depth = DEPTH_FITS;
 }
 
+/* Of instances: those that there is room for, and the card with the most free slices. */
+static void stop_at_mig(const struct look *look, enum depth depth, uint64_t passed,
+			struct standing *standing)
+{
+	standing->have = standing->rank = count_room(look, depth, passed, UINT_MAX);
+	if (depth == DEPTH_HEALTH || depth == DEPTH_FOREIGN)
+		standing->total = count_room(look, depth, look->cards, UINT_MAX);
+	if (depth != DEPTH_FREE)
+		return;
+	standing->total = -1;
+	for (uint64_t rest = look->cards; rest; rest &= rest - 1) {
+		unsigned card = first_card(rest);
+		unsigned free = mig_free_slices(&look->node->mig[card]);
+
+		if (free <= standing->total)
+			continue;
+		standing->card = card;
+		standing->total = free;
+	}
+}
+
 static void stop_at(const struct look *look, enum depth depth, uint64_t passed,
 		    struct standing *standing)
 {
@@ -273,6 +314,8 @@ static void stop_at(const struct look *look, enum depth depth, uint64_t passed,
 	standing->have = count_cards(passed);
 	standing->rank = standing->have;
 	standing->card = named_card(look, passed);
+	if (request->kind == REQUEST_MIG)
+		stop_at_mig(look, depth, passed, standing);
 	if (request->kind != REQUEST_SLICE)
 		return;
 	if (depth == DEPTH_SIZE) {
@@ -283,6 +326,15 @@ static void stop_at(const struct look *look, enum depth depth, uint64_t passed,
 		rank_by_lack(look, slot_free_compute, want_compute, standing);
 		standing->total = COMPUTE_WHOLE;
 	}
+}
+
+static bool has_profile(const struct look *look)
+{
+	for (uint64_t rest = look->cards; rest; rest &= rest - 1)
+		if (mig_profile_of(look->pool, node_slot(look->pool, look->node, first_card(rest)),
+				   look->query->request->mig_profile))
+			return true;
+	return false;
 }
 
 /* The judgements before the loop; true when they end it. */
@@ -301,14 +353,15 @@ static bool filter_identity(const struct look *look, struct standing *ret)
 		ret->total = (int64_t)look->pool->node_count;
 		return true;
 	}
-	if (query->request && !kind_modes[query->request->kind]) {
+	if (query->request && (!kind_modes[query->request->kind] ||
+			       look->pool->withheld >> query->request->kind & 1)) {
 		ret->depth = DEPTH_OFFERED;
 		ret->total = look->node->count;
 		return true;
 	}
-	if (count < wanted) {
+	if (is_mig(query) ? !has_profile(look) : count < wanted) {
 		ret->depth = DEPTH_MATCHING;
-		ret->rank = ret->have = count;
+		ret->rank = ret->have = is_mig(query) ? 0 : count;
 		return true;
 	}
 	return false;
@@ -331,7 +384,8 @@ void filter_node(const struct pool *pool, const struct query *query, unsigned no
 	for (enum depth depth = DEPTH_SIZE; depth < DEPTH_FITS; depth++) {
 		uint64_t passed = filters[depth](&look);
 
-		if (count_cards(passed) < query->request->cards) {
+		if (count_room(&look, depth, passed, query->request->cards) <
+		    query->request->cards) {
 			if (concerns_node(depth))
 				stop_at_node(&look, depth, ret);
 			else
@@ -342,26 +396,4 @@ void filter_node(const struct pool *pool, const struct query *query, unsigned no
 	}
 	ret->depth = DEPTH_FITS;
 	ret->fits = look.cards;
-}
-
-uint64_t filter_eligible(const struct pool *pool, const struct query *query, unsigned node)
-{
-	const uint32_t changing = 1u << DEPTH_FREE | 1u << DEPTH_COMPUTE | 1u << DEPTH_CPU |
-				  1u << DEPTH_MEMORY | 1u << DEPTH_PODS;
-	const unsigned wanted = query->request ? query->request->cards : 1;
-	struct look look = { pool, query, &pool->nodes[node], 1 };
-	struct standing standing = { 0 };
-
-	if (query->request)
-		look.cards = query_matches(pool, query, node);
-	if (filter_identity(&look, &standing))
-		return 0;
-	for (enum depth depth = DEPTH_SIZE; depth < DEPTH_FITS; depth++) {
-		if (changing >> depth & 1 || (!query->request && !concerns_node(depth)))
-			continue;
-		look.cards = filters[depth](&look);
-		if (count_cards(look.cards) < wanted)
-			return 0;
-	}
-	return query->request ? look.cards : UINT64_MAX;
 }

@@ -8,17 +8,27 @@
 
 #define NO_ENTRY UINT32_MAX
 
+static const struct mig_profile *profile_of(const struct pool *pool, const struct slot *slot,
+					    const struct held_card *card)
+{
+	return &pool->mig_models[slot->model]->profiles[card->profile];
+}
+
 static bool card_takes(const struct pool *pool, const struct held *held, unsigned at)
 {
 	const struct node *node = &pool->nodes[held->node];
 	const struct held_card *card = &held->cards[at];
 	const struct slot *slot = node_slot(pool, node, card->card);
 
+	if (card->kind == REQUEST_MIG)
+		return mig_takes(node, slot, card->card, profile_of(pool, slot, card), card->start);
 	for (unsigned i = 0; i < at; i++)
-		if (held->cards[i].card == card->card)
+		if (held->cards[i].card == card->card && held->cards[i].part == card->part)
 			return false; /* the same card twice */
-	if (held->kind == REQUEST_WHOLE)
+	if (card->kind == REQUEST_WHOLE)
 		return node->idle & card_bit(card->card);
+	if (node->mig && node->mig[card->card].held)
+		return false;
 	return !slot->held_whole && slot->granted + card->units <= slot->units &&
 	       slot->compute + card->compute <= COMPUTE_WHOLE;
 }
@@ -33,14 +43,27 @@ static uint16_t left_milli(const struct slot *slot)
 	return (uint16_t)(memory < compute ? memory : compute);
 }
 
-static void change_card(struct pool *pool, const struct held *held, unsigned at, bool add)
+static void change_instance(struct pool *pool, struct node *node, const struct held_card *card,
+			    bool add)
 {
-	struct node *node = &pool->nodes[held->node];
-	const struct held_card *card = &held->cards[at];
+	const struct mig_profile *profile =
+		profile_of(pool, node_slot(pool, node, card->card), card);
+	struct mig_card *mig = &node->mig[card->card];
+
+	if (add)
+		mig_use_add(&mig->use, profile, card->start);
+	else
+		mig_use_remove(&mig->use, profile, card->start);
+	mig->held = (uint8_t)(add ? mig->held + 1 : mig->held - 1);
+}
+
+static void change_card(struct pool *pool, struct node *node, const struct held_card *card,
+			bool add)
+{
 	struct slot *slot = &pool->slots[node->first + card->card];
 	uint64_t bit = card_bit(card->card);
 
-	if (held->kind == REQUEST_WHOLE) {
+	if (card->kind == REQUEST_WHOLE) {
 		slot->held_whole = add;
 	} else if (add) {
 		slot->granted = (uint16_t)(slot->granted + card->units);
@@ -51,7 +74,12 @@ static void change_card(struct pool *pool, const struct held *held, unsigned at,
 		slot->compute = (uint8_t)(slot->compute - card->compute);
 		slot->slices--;
 	}
-	slot->left_milli = left_milli(slot);
+	if (card->kind == REQUEST_MIG) {
+		change_instance(pool, node, card, add);
+		slot->left_milli = mig_left_milli(&node->mig[card->card]);
+	} else {
+		slot->left_milli = left_milli(slot);
+	}
 	if (slot->held_whole || slot->slices)
 		node->idle &= ~bit;
 	else
@@ -74,10 +102,9 @@ static void change_needs(struct node *node, const struct held *held, bool add)
 		node->tags &= ~(1ull << (held->tag - 1));
 }
 
-static void change(struct pool *pool, const struct held *held, bool add)
+/* What is held of the node beside cards, and that it is another one now. */
+static void change_node(struct pool *pool, const struct held *held, bool add)
 {
-	for (unsigned i = 0; i < held->count; i++)
-		change_card(pool, held, i, add);
 	change_needs(&pool->nodes[held->node], held, add);
 	pool_log_change(pool, held->node);
 }
@@ -100,49 +127,84 @@ static int new_entry(struct pool *pool, uint32_t *ret)
 	return 0;
 }
 
-/* Owns HELD on success only. *ret_card is the card that is too full. */
-static int enter(struct pool *pool, struct held *held, unsigned *ret_card, uint64_t *ret_id)
+static void give_back(struct pool *pool, const struct held *held, unsigned count)
 {
-	uint32_t number;
+	for (unsigned i = 0; i < count; i++)
+		change_card(pool, &pool->nodes[held->node], &held->cards[i], false);
+}
 
+/* All cards or none; *ret_card is the one that is too full. Parts of one Pod see each other. */
+static int take_cards(struct pool *pool, const struct held *held, unsigned *ret_card)
+{
 	for (unsigned i = 0; i < held->count; i++) {
 		if (!card_takes(pool, held, i)) {
 			*ret_card = held->cards[i].card;
+			give_back(pool, held, i);
 			return -EBUSY;
 		}
+		change_card(pool, &pool->nodes[held->node], &held->cards[i], true);
 	}
-	if (new_entry(pool, &number) < 0)
+	return 0;
+}
+
+/* Owns HELD on success only. */
+static int enter(struct pool *pool, struct held *held, unsigned *ret_card, uint64_t *ret_id)
+{
+	uint32_t number;
+	int r = take_cards(pool, held, ret_card);
+
+	if (r < 0)
+		return r;
+	if (new_entry(pool, &number) < 0) {
+		give_back(pool, held, held->count);
 		return -ENOMEM;
+	}
 	struct grant_entry *entry = &pool->grants[number];
 
 	entry->held = held;
 	entry->generation++;
-	change(pool, held, true);
+	change_node(pool, held, true);
 	*ret_id = (uint64_t)entry->generation << 32 | number;
 	return 0;
 }
 
-static struct held *held_new(enum request_kind kind, uint32_t node, unsigned count)
+static struct held *held_new(uint32_t node, unsigned count)
 {
 	struct held *held = calloc(1, sizeof(*held) + count * sizeof(held->cards[0]));
 
 	if (held)
-		*held = (struct held){ .kind = kind, .node = node, .count = count };
+		*held = (struct held){ .node = node, .count = count };
 	return held;
+}
+
+static bool kind_can_be_held(enum request_kind kind)
+{
+	return kind == REQUEST_WHOLE || kind == REQUEST_SLICE || kind == REQUEST_MIG;
+}
+
+/* The profile of NAME on the card, if an instance of it can start there; else NULL. */
+static const struct mig_profile *find_instance(const struct pool *pool, const struct node *node,
+					       unsigned card, const char *name, unsigned start)
+{
+	const struct mig_profile *profile = mig_profile_of(pool, node_slot(pool, node, card), name);
+
+	return profile && mig_starts_at(node, card, profile, start) ? profile : NULL;
 }
 
 static bool placement_fits_request(const struct pool *pool, const struct request *request,
 				   const struct placement *placement)
 {
-	if (request->kind != REQUEST_WHOLE && request->kind != REQUEST_SLICE)
-		return false;
-	if (placement->count != request->cards || placement->count == 0 ||
-	    placement->count > ARRAY_SIZE(placement->cards) ||
+	const struct node *node = &pool->nodes[placement->node];
+
+	if (!kind_can_be_held(request->kind) || placement->count != request->cards ||
+	    placement->count == 0 || placement->count > ARRAY_SIZE(placement->cards) ||
 	    placement->compute_percent > COMPUTE_WHOLE)
 		return false;
 	for (unsigned i = 0; i < placement->count; i++)
-		if (placement->cards[i] >= pool->nodes[placement->node].count ||
-		    placement->units[i] > CARD_UNITS_MAX)
+		if (placement->cards[i] >= node->count || placement->units[i] > CARD_UNITS_MAX ||
+		    (request->kind == REQUEST_MIG &&
+		     !find_instance(pool, node, placement->cards[i], request->mig_profile,
+				    placement->starts[i])))
 			return false;
 	return true;
 }
@@ -153,11 +215,14 @@ static bool decision_fits_demand(const struct pool *pool, const struct demand *d
 	const struct resources *needs = &demand->needs;
 
 	if (decision->node >= pool->node_count || decision->count != demand->request_count ||
-	    decision->count > 1 || needs->cpu_milli < 0 || needs->memory_mib < 0 || needs->pods < 0)
+	    decision->count > DEMAND_REQUESTS_MAX || needs->cpu_milli < 0 ||
+	    needs->memory_mib < 0 || needs->pods < 0)
 		return false;
-	return decision->count == 0 ||
-	       (decision->placements[0].node == decision->node &&
-		placement_fits_request(pool, &demand->requests[0], &decision->placements[0]));
+	for (unsigned i = 0; i < decision->count; i++)
+		if (decision->placements[i].node != decision->node ||
+		    !placement_fits_request(pool, &demand->requests[i], &decision->placements[i]))
+			return false;
+	return true;
 }
 
 static bool node_has_room(const struct node *node, const struct resources *needs)
@@ -167,21 +232,64 @@ static bool node_has_room(const struct node *node, const struct resources *needs
 	       needs->pods <= resource_left(node->total.pods, node->used.pods);
 }
 
-static void fill_from_decision(const struct demand *demand, const struct decision *decision,
-			       struct held *held)
+/* An instance counts what the pool says, whatever the caller does. */
+static void fill_instance(const struct pool *pool, unsigned node, const char *name, unsigned start,
+			  struct held_card *card)
 {
-	const struct placement *placement = &decision->placements[0];
-	struct piece piece = { .cards = held->count, .whole = held->kind == REQUEST_WHOLE };
-	uint64_t tag = tag_of(&piece);
+	const struct slot *slot = node_slot(pool, &pool->nodes[node], card->card);
+	const struct mig_profile *profile = mig_profile_of(pool, slot, name);
 
-	held->needs = demand->needs;
-	held->tag = tag ? (uint8_t)(1 + __builtin_ctzll(tag)) : 0;
-	for (unsigned i = 0; i < held->count; i++)
-		held->cards[i] = (struct held_card){
+	card->start = (uint8_t)start;
+	card->profile = (uint8_t)(profile - pool->mig_models[slot->model]->profiles);
+	card->units = (uint16_t)mig_units(pool, slot, profile);
+	card->compute = 0;
+}
+
+/* What a Pod of the request is to policies that tell kinds of Pods apart. */
+static uint8_t tag_of_request(const struct request *request)
+{
+	struct piece piece = { .cards = request->cards, .whole = request->kind == REQUEST_WHOLE };
+
+	return (uint8_t)(1 + __builtin_ctzll(tag_of(&piece)));
+}
+
+static void fill_from_placement(const struct pool *pool, const struct request *request,
+				const struct placement *placement, unsigned part,
+				struct held_card *cards)
+{
+	for (unsigned i = 0; i < placement->count; i++) {
+		cards[i] = (struct held_card){
 			.card = (uint16_t)placement->cards[i],
 			.units = (uint16_t)placement->units[i],
 			.compute = (uint8_t)placement->compute_percent,
+			.kind = (uint8_t)request->kind,
+			.part = (uint8_t)part,
 		};
+		if (request->kind == REQUEST_MIG)
+			fill_instance(pool, placement->node, request->mig_profile,
+				      placement->starts[i], &cards[i]);
+	}
+}
+
+static struct held *held_from_decision(const struct pool *pool, const struct demand *demand,
+				       const struct decision *decision)
+{
+	unsigned count = 0;
+	struct held *held;
+
+	for (unsigned i = 0; i < decision->count; i++)
+		count += decision->placements[i].count;
+	held = held_new(decision->node, count);
+	if (!held)
+		return NULL;
+	held->needs = demand->needs;
+	held->tag = demand->request_count ? tag_of_request(&demand->requests[0]) : 0;
+	for (unsigned i = decision->count; i-- > 0;) {
+		count -= decision->placements[i].count;
+		fill_from_placement(pool, &demand->requests[i], &decision->placements[i], i,
+				    &held->cards[count]);
+	}
+	return held;
 }
 
 int pool_assume(struct pool *pool, const struct demand *demand, const struct decision *decision,
@@ -195,11 +303,9 @@ int pool_assume(struct pool *pool, const struct demand *demand, const struct dec
 		return -EINVAL;
 	if (!node_has_room(&pool->nodes[decision->node], &demand->needs))
 		return -EBUSY;
-	held = held_new(decision->count ? demand->requests[0].kind : REQUEST_NONE, decision->node,
-			decision->count ? decision->placements[0].count : 0);
+	held = held_from_decision(pool, demand, decision);
 	if (!held)
 		return -ENOMEM;
-	fill_from_decision(demand, decision, held);
 	held->assumed = true;
 	r = enter(pool, held, &full, ret_id);
 	if (r < 0)
@@ -267,7 +373,7 @@ static int check_grant(const struct pool *pool, unsigned node, const struct gran
 	if (node >= pool->node_count)
 		return error_set(error, EINVAL, "there is no node number %u, the pool has %zu",
 				 node, pool->node_count);
-	if (grant->kind != REQUEST_WHOLE && grant->kind != REQUEST_SLICE)
+	if (!kind_can_be_held(grant->kind))
 		return error_set(error, EINVAL, "a grant of kind %s cannot be held",
 				 request_kind_to_string(grant->kind));
 	if (grant->card_count == 0 || grant->card_count > NODE_CARDS_MAX)
@@ -296,6 +402,18 @@ static int fill_held(const struct pool *pool, struct held *held, const struct gr
 			return r;
 		held->cards[i].units = (uint16_t)card->units;
 		held->cards[i].compute = (uint8_t)card->compute_percent;
+		held->cards[i].kind = (uint8_t)grant->kind;
+		if (grant->kind != REQUEST_MIG)
+			continue;
+		if (!find_instance(pool, &pool->nodes[held->node], held->cards[i].card,
+				   grant->mig_profile, card->mig_start))
+			return error_set(error, EINVAL,
+					 "card %s of node %s cannot have an instance of %s at "
+					 "slice %u",
+					 card->uuid, pool->nodes[held->node].name,
+					 grant->mig_profile, card->mig_start);
+		fill_instance(pool, held->node, grant->mig_profile, card->mig_start,
+			      &held->cards[i]);
 	}
 	return 0;
 }
@@ -309,7 +427,7 @@ int pool_hold_grant(struct pool *pool, unsigned node, const struct grant *grant,
 
 	if (r < 0)
 		return r;
-	held = held_new(grant->kind, node, (unsigned)grant->card_count);
+	held = held_new(node, (unsigned)grant->card_count);
 	if (!held)
 		return error_no_memory(error);
 	r = fill_held(pool, held, grant, error);
@@ -335,7 +453,8 @@ int pool_release(struct pool *pool, uint64_t id)
 
 	if (!entry)
 		return -ENOENT;
-	change(pool, entry->held, false);
+	give_back(pool, entry->held, entry->held->count);
+	change_node(pool, entry->held, false);
 	free(entry->held);
 	entry->held = NULL;
 	entry->next_free = pool->first_free;

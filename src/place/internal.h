@@ -15,6 +15,8 @@
 #define REQUEST_UUID_MAX 64u
 #define COMPUTE_WHOLE    100u
 
+#define MIG_INSTANCES_MAX 64u /* of one request: what a placement has room for */
+
 struct model_set {
 	uint64_t words[POOL_MODELS_MAX / 64];
 };
@@ -33,15 +35,31 @@ struct slot {
 	uint16_t left_milli; /* 1/1000 of the card: the smaller of memory and compute */
 };
 
+struct mig_instance {
+	const struct mig_profile *profile;
+	uint8_t start;
+};
+
+/* A card in mode mig; apart from its slot, which decisions of other kinds read. */
+struct mig_card {
+	const struct mig_model *model; /* NULL: no places are known, so that it takes nothing */
+	struct mig_use use;            /* of the instances that are held */
+	uint8_t held;                  /* how many */
+	uint8_t layout_count;          /* 0: instances are made as they are asked for */
+	struct mig_instance layout[CARD_MIG_ENTRIES]; /* else only these can be held */
+};
+
 struct node {
 	/* What each decision and grant touches: one line of the processor's cache. */
 	uint64_t idle;                  /* sets of the node's cards: no holder at all */
 	uint64_t for_whole, for_slices; /* that may be held so, holders left out of account */
 	uint64_t *groups;               /* owned; NVLink groups of two and more cards */
+	struct mig_card *mig;           /* owned; by card; NULL: none is in that mode */
 	uint32_t first;                 /* number in the pool of the first card */
 	unsigned count, group_count;
 
 	struct resources total, used; /* allocatable, and the sum of needs */
+	uint64_t changed;             /* number of the last change in the pool's log */
 	uint64_t tags;                /* kinds of Pods that are there, see tag_of() */
 	uint32_t tag_counts[64];
 
@@ -50,7 +68,7 @@ struct node {
 	char *problem;           /* owned; why the driver gives no cards, or NULL */
 	bool versions_differ;
 	struct card *cards; /* owned, with their links and processes */
-	uint64_t healthy, foreign;
+	uint64_t healthy, foreign, for_mig;
 	uint64_t modes[CARD_MODE_MAX];
 	uint16_t *ties; /* owned; count * count, the strength of each pair's link */
 };
@@ -59,10 +77,12 @@ struct held_card {
 	uint16_t card; /* of the node */
 	uint16_t units;
 	uint8_t compute;
+	uint8_t kind;           /* enum request_kind */
+	uint8_t part;           /* the request of the Pod that it is for */
+	uint8_t start, profile; /* MIG: first slice, position in the model's profiles */
 };
 
 struct held {
-	enum request_kind kind;
 	uint32_t node;
 	unsigned count;
 	struct resources needs;
@@ -82,22 +102,21 @@ struct pool {
 	size_t node_count, node_capacity;
 	struct slot *slots; /* owned; all cards in order of the nodes */
 	size_t slot_count, slot_capacity;
-	char **models;                         /* owned, names owned */
-	uint16_t model_units[POOL_MODELS_MAX]; /* GiB of a card of the model */
+	char **models;                                       /* owned, names owned */
+	uint16_t model_units[POOL_MODELS_MAX];               /* GiB of a card of the model */
+	const struct mig_model *mig_models[POOL_MODELS_MAX]; /* NULL: no MIG, or unknown */
 	size_t model_count, model_capacity;
 	struct map *names, *uuids;  /* owned; to number + 1 */
 	struct grant_entry *grants; /* owned */
 	size_t grant_count, grant_capacity;
 	uint32_t first_free;
+	uint32_t withheld; /* kinds of requests, 1u << kind */
 
 	struct policy_options options;
 	struct score_tables *tables; /* owned; what the expected workload says; may be NULL */
-	struct score_memo *memos;    /* owned; by node; NULL without tables */
 	/* A cache: no answer depends on what it holds. */
 	struct shapes *shapes; /* owned */
 	uint32_t *changes;     /* owned; ring of nodes that changed, CHANGES_MAX long */
-	uint64_t *changed;     /* owned; by node: the number of its last change */
-	size_t changed_capacity;
 	uint64_t change_count; /* since the start */
 	uint64_t random;       /* state of the generator that draws among ties */
 };
@@ -208,16 +227,36 @@ unsigned query_units(const struct request *request, unsigned card_units);
 /* filter.c */
 void filter_node(const struct pool *pool, const struct query *query, unsigned node,
 		 struct standing *ret);
-/*
- * The cards of NODE that pass every filter whose answer never changes, 0 when they are fewer than
- * the request wants or the node itself does not pass; UINT64_MAX for a Pod without cards.
- */
-uint64_t filter_eligible(const struct pool *pool, const struct query *query, unsigned node);
 
 /* refuse.c: fills the reason and gives -EAGAIN or -ENOSPC. */
 int refuse_request(const char *object, const char *what, struct reason *ret_reason);
 int refuse_standing(const struct pool *pool, const struct query *query,
 		    const struct standing *standing, struct reason *ret_reason);
+
+/* mig.c */
+/* The layouts of its cards; -EINVAL for one that cannot be. */
+int mig_init(struct node *node, struct error *error);
+/* NULL: that card has no such profile. */
+const struct mig_profile *mig_profile_of(const struct pool *pool, const struct slot *slot,
+					 const char *name);
+/* Instances of the request's profile that CARDS take, at most MOST; EMPTY: as if nobody were there
+ * and all of them were in mode mig. */
+unsigned mig_room(const struct pool *pool, const struct node *node, uint64_t cards,
+		  const struct request *request, bool empty, unsigned most);
+/* Those of CARDS that take one. */
+uint64_t mig_cards(const struct pool *pool, const struct node *node, uint64_t cards,
+		   const struct request *request, bool empty);
+unsigned mig_free_slices(const struct mig_card *card); /* of memory */
+/* GiB that count as granted for an instance: the sum is never more than the card's. */
+unsigned mig_units(const struct pool *pool, const struct slot *slot,
+		   const struct mig_profile *profile);
+uint16_t mig_left_milli(const struct mig_card *card);
+/* May there be such an instance at all? */
+bool mig_starts_at(const struct node *node, unsigned card, const struct mig_profile *profile,
+		   unsigned start);
+/* Is there room for it? The profile starts there. */
+bool mig_takes(const struct node *node, const struct slot *slot, unsigned card,
+	       const struct mig_profile *profile, unsigned start);
 
 /* topology.c */
 int topology_init(struct node *node); /* 0 or -ENOMEM */

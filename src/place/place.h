@@ -69,8 +69,8 @@ DEFINE_CLEANUP(struct pool, pool_free)
 
 /*
  * Adds a node (copied). -EEXIST for a name or a UUID that is there; -E2BIG for more than 64 cards
- * on the node or 256 models in the pool; -EINVAL or -ERANGE for a card without a mode or of more
- * than 65,535 GiB. On failure the pool is as before.
+ * on the node or 256 models in the pool; -EINVAL or -ERANGE for a card without a mode, of more
+ * than 65,535 GiB or with MIG instances that cannot be. On failure the pool is as before.
  */
 int pool_add_node(struct pool *pool, const struct node_spec *node, struct error *error);
 
@@ -79,11 +79,15 @@ int pool_set_policy(struct pool *pool, const struct policy_options *options); /*
 /* After the nodes and the policy (another original_classes or a node more forgets it). -ENOMEM. A class that this pool cannot read (see pool_decide()) is left out. */
 int pool_set_workload(struct pool *pool, const struct workload_class *classes, size_t count);
 
+/* Whoever acts on the decisions cannot give this kind: it is refused as not_offered from now on. */
+void pool_withhold(struct pool *pool, enum request_kind kind);
+
 struct placement {          /* which cards, for one request */
 	unsigned node;      /* number of the node, in order of pool_add_node() */
-	unsigned cards[64]; /* positions in the node's cards, rising */
+	unsigned cards[64]; /* positions in the node's cards, rising; MIG: one an instance */
 	unsigned units[64]; /* GiB reserved on each; whole cards: all their units */
 	uint64_t memory_mib[64];
+	uint8_t starts[64]; /* MIG: first memory slices; of one card rising */
 	unsigned count;
 	unsigned compute_percent; /* on each */
 };
@@ -141,7 +145,8 @@ struct resources pool_node_used(const struct pool *pool, unsigned node); /* sums
 unsigned pool_card_granted(const struct pool *pool, unsigned node, unsigned card);
 bool pool_card_held_whole(const struct pool *pool, unsigned node, unsigned card);
 unsigned pool_card_free(const struct pool *pool, unsigned node, unsigned card);
-/* 1/1000 of the card that are left to give: the smaller of memory and compute. */
+/* 1/1000 of the card that are left to give: the smaller of memory and compute; of a card in mode
+ * mig the memory slices. */
 unsigned pool_card_left_milli(const struct pool *pool, unsigned node, unsigned card);
 
 const char *node_policy_to_string(enum node_policy policy);

@@ -31,6 +31,7 @@ static void node_release(struct node *node)
 		free(node->cards[i].links);
 		free(node->cards[i].processes);
 	}
+	free(node->mig);
 	node_spec_release(&node->labels);
 	free(node->cards);
 	free(node->problem);
@@ -46,7 +47,6 @@ void pool_free(struct pool *pool)
 	shapes_drop(pool);
 	pool_drop_tables(pool);
 	free(pool->changes);
-	free(pool->changed);
 	for (size_t i = 0; i < pool->node_count; i++)
 		node_release(&pool->nodes[i]);
 	for (size_t i = 0; i < pool->model_count; i++)
@@ -192,6 +192,7 @@ static int fill_node(struct node *node, const struct node_spec *spec)
 
 	node->for_whole = usable & (node->modes[CARD_MODE_WHOLE] | node->modes[CARD_MODE_AUTO]);
 	node->for_slices = usable & (node->modes[CARD_MODE_SLICES] | node->modes[CARD_MODE_AUTO]);
+	node->for_mig = usable & node->modes[CARD_MODE_MIG];
 	return topology_init(node);
 }
 
@@ -216,6 +217,7 @@ static int intern_model(struct pool *pool, const char *model, uint16_t *ret, str
 	}
 	*ret = (uint16_t)(pool->model_count - 1);
 	pool->model_units[*ret] = 0;
+	pool->mig_models[*ret] = mig_model_find(model);
 	return 0;
 }
 
@@ -283,9 +285,7 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 
 	node->first = (uint32_t)pool->slot_count;
 	if (vec_reserve(&pool->nodes, &pool->node_capacity, pool->node_count + 1,
-			sizeof(*pool->nodes)) < 0 ||
-	    vec_reserve(&pool->changed, &pool->changed_capacity, pool->node_count + 1,
-			sizeof(*pool->changed)) < 0)
+			sizeof(*pool->nodes)) < 0)
 		return error_no_memory(error);
 	r = add_slots(pool, node, error);
 	if (r == 0 &&
@@ -295,7 +295,6 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 		drop_slots(pool, node);
 		return r;
 	}
-	pool->changed[pool->node_count] = 0;
 	slot = &pool->nodes[pool->node_count++];
 	*slot = *node;
 	shapes_drop(pool); /* their indexes have room for the old nodes only */
@@ -313,11 +312,19 @@ int pool_add_node(struct pool *pool, const struct node_spec *spec, struct error 
 	r = fill_node(&node, spec);
 	if (r < 0)
 		r = error_no_memory(error);
-	else
+	if (r == 0)
+		r = mig_init(&node, error);
+	if (r == 0)
 		r = link_node(pool, &node, error);
 	if (r < 0)
 		node_release(&node);
 	return r;
+}
+
+void pool_withhold(struct pool *pool, enum request_kind kind)
+{
+	pool->withheld |= 1u << kind;
+	shapes_drop(pool);
 }
 
 const char *pool_node_name(const struct pool *pool, unsigned node)

@@ -108,6 +108,11 @@ const char *query_check(const struct demand *demand, char *text, size_t size)
 		reason_text(text, size, "it asks for 0 cards");
 		return text;
 	}
+	if (request->kind == REQUEST_MIG && request->cards > MIG_INSTANCES_MAX) {
+		reason_text(text, size, "it asks for %u MIG instances, and %u are the most",
+			    request->cards, MIG_INSTANCES_MAX);
+		return text;
+	}
 	if (request->uuids.count > REQUEST_UUID_MAX ||
 	    request->not_uuids.count > REQUEST_UUID_MAX) {
 		reason_text(text, size, "it names more than %u UUIDs", REQUEST_UUID_MAX);

@@ -116,10 +116,31 @@ static enum reason_code at_identity(const struct refusal *refusal, struct reason
 	return REASON_BAD_REQUEST;
 }
 
+static bool is_mig(const struct refusal *refusal)
+{
+	return refusal->query->request->kind == REQUEST_MIG;
+}
+
+/* "2 MIG instances of 1g.10gb, and no card of model *A30*" */
+static enum reason_code at_profile(const struct refusal *refusal, struct reason *reason)
+{
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	if (request_describe(refusal->query->request, &text) < 0)
+		strbuf_reset(&text);
+	strbuf_adds(&text, ", and no card");
+	add_conditions(&text, refusal->query->request);
+	set_text(reason->detail, sizeof(reason->detail), &text);
+	set_models(refusal->pool, reason);
+	return REASON_MIG_PROFILE;
+}
+
 static enum reason_code at_matching(const struct refusal *refusal, struct reason *reason)
 {
 	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
 
+	if (is_mig(refusal))
+		return at_profile(refusal, reason);
 	add_conditions(&text, refusal->query->request);
 	set_text(reason->detail, sizeof(reason->detail), &text);
 	return REASON_NODE_CARDS;
@@ -141,8 +162,24 @@ static void set_share(const struct refusal *refusal, struct reason *reason)
 	set_text(reason->detail, sizeof(reason->detail), &text);
 }
 
+/* "2 whole cards", "a slice of 12 GiB", "3 MIG instances of 1g.10gb of model *A100*" */
+static void set_wish(const struct refusal *refusal, struct reason *reason)
+{
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	if (request_describe(refusal->query->request, &text) < 0)
+		strbuf_reset(&text);
+	if (is_mig(refusal))
+		add_conditions(&text, refusal->query->request);
+	set_text(reason->detail, sizeof(reason->detail), &text);
+}
+
 static enum reason_code at_size(const struct refusal *refusal, struct reason *reason)
 {
+	if (is_mig(refusal)) {
+		set_wish(refusal, reason);
+		return REASON_MIG_COUNT;
+	}
 	set_share(refusal, reason);
 	return REASON_CARD_MEMORY;
 }
@@ -158,20 +195,10 @@ static enum reason_code at_health(const struct refusal *refusal, struct reason *
 	return condition->health == CARD_LOST ? REASON_CARD_LOST : REASON_CARD_SUSPECT;
 }
 
-/* "2 whole cards", "a slice of 12 GiB" */
-static void set_wish(const struct refusal *refusal, struct reason *reason)
-{
-	autostrbuf text = STRBUF_INIT(REASON_TEXT_MAX);
-
-	if (request_describe(refusal->query->request, &text) < 0)
-		strbuf_reset(&text);
-	set_text(reason->detail, sizeof(reason->detail), &text);
-}
-
 static enum reason_code at_mode(const struct refusal *refusal, struct reason *reason)
 {
 	set_wish(refusal, reason);
-	return REASON_WRONG_MODE;
+	return is_mig(refusal) ? REASON_NOT_MIG : REASON_WRONG_MODE;
 }
 
 static enum reason_code at_foreign(const struct refusal *refusal, struct reason *reason)
@@ -202,8 +229,57 @@ static enum reason_code at_offered(const struct refusal *refusal, struct reason 
 	return REASON_NOT_OFFERED;
 }
 
+/* What an instance takes on the card that is named: " (4 memory slices from 0 or 4, 3 compute
+ * slices)", or " (2 in the fixed layout there)". */
+static void add_places(const struct refusal *refusal, struct strbuf *out)
+{
+	const struct pool *pool = refusal->pool;
+	const struct node *node = &pool->nodes[refusal->standing->node];
+	const struct mig_card *card = &node->mig[refusal->standing->card];
+	const struct mig_profile *profile =
+		mig_profile_of(pool, node_slot(pool, node, refusal->standing->card),
+			       refusal->query->request->mig_profile);
+	unsigned same = 0;
+
+	if (!profile)
+		return;
+	for (unsigned i = 0; i < card->layout_count; i++)
+		same += card->layout[i].profile == profile;
+	if (card->layout_count) {
+		strbuf_addf(out, " (%u in the fixed layout there)", same);
+		return;
+	}
+	strbuf_addf(out, " (%u memory slice%s from ", profile->size, profile->size == 1 ? "" : "s");
+	for (unsigned i = 0; i < profile->start_count; i++)
+		strbuf_addf(out, "%s%u",
+			    i == 0                          ? ""
+			    : i + 1 == profile->start_count ? " or "
+							    : ", ",
+			    profile->starts[i]);
+	strbuf_addf(out, ", %u compute slice%s", profile->compute,
+		    profile->compute == 1 ? "" : "s");
+	if (profile->decoders + profile->ofa)
+		strbuf_addf(out, ", %u media engine%s", profile->decoders + profile->ofa,
+			    profile->decoders + profile->ofa == 1 ? "" : "s");
+	strbuf_adds(out, ")");
+}
+
+static enum reason_code at_places(const struct refusal *refusal, struct reason *reason)
+{
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	if (request_describe(refusal->query->request, &text) < 0)
+		strbuf_reset(&text);
+	add_conditions(&text, refusal->query->request);
+	add_places(refusal, &text);
+	set_text(reason->detail, sizeof(reason->detail), &text);
+	return REASON_MIG_BUSY;
+}
+
 static enum reason_code at_free(const struct refusal *refusal, struct reason *reason)
 {
+	if (is_mig(refusal))
+		return at_places(refusal, reason);
 	if (refusal->query->request->kind != REQUEST_SLICE)
 		return REASON_CARDS_BUSY;
 	set_share(refusal, reason);
@@ -306,6 +382,8 @@ int refuse_standing(const struct pool *pool, const struct query *query,
 	*ret_reason = (struct reason){ .wanted = standing->wanted,
 				       .have = standing->have,
 				       .total = standing->total };
+	if (query->request && query->request->kind == REQUEST_MIG)
+		ret_reason->unit = "MIG instance";
 	reason_text(ret_reason->object, sizeof(ret_reason->object), "%s", query->object);
 	if (standing->depth > DEPTH_IDENTITY)
 		reason_text(ret_reason->node, sizeof(ret_reason->node), "%s",

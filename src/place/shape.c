@@ -14,9 +14,6 @@
 #define SHAPES_MEMORY (256u << 20) /* bytes, as long as there are more than SHAPES_MIN */
 #define BUCKETS       (2 * SHAPES_MAX)
 #define NO_SHAPE      UINT16_MAX
-#define LINE          64u /* bytes of the processor's cache */
-#define AHEAD         6u  /* changed nodes */
-#define OBSTACLE_BITS 56u /* of a rank, below the depth */
 
 struct shapes {
 	struct shape *items[SHAPES_MAX]; /* owned */
@@ -155,6 +152,18 @@ static uint16_t request_milli(const struct request *request, unsigned units)
 	return (uint16_t)(milli > MILLI_WHOLE ? MILLI_WHOLE : milli);
 }
 
+static uint16_t model_milli(const struct pool *pool, const struct request *request, unsigned model)
+{
+	const struct mig_model *mig = pool->mig_models[model];
+	const struct mig_profile *profile = request->kind == REQUEST_MIG && mig
+						    ? mig_profile_find(mig, request->mig_profile)
+						    : NULL;
+
+	if (request->kind == REQUEST_MIG)
+		return profile ? (uint16_t)mig_profile_milli(mig, profile) : 0;
+	return request_milli(request, pool->model_units[model]);
+}
+
 /* The policy of the Pod, else the pool's. Without an expected workload several whole cards go where
  * they hang together best. */
 static enum node_policy choose_policy(const struct pool *pool, const struct request *request)
@@ -179,21 +188,27 @@ int shape_init(const struct pool *pool, const struct demand *demand, struct shap
 	const struct request *request = demand->request_count ? &demand->requests[0] : NULL;
 	enum node_policy policy = choose_policy(pool, request);
 
-	*ret = (struct shape){ .row = &score_rows[policy] };
 	ret->milli = calloc(pool->model_count + 1, sizeof(*ret->milli));
 	if (!ret->milli)
 		return -ENOMEM;
 	query_init(pool, demand, &ret->query);
 	for (unsigned i = 0; request && i < pool->model_count; i++)
 		if (model_set_has(&ret->query.models, i))
-			ret->milli[i] = request_milli(request, pool->model_units[i]);
+			ret->milli[i] = model_milli(pool, request, i);
 	ret->piece = (struct piece){
 		.milli = ret->milli,
-		.cards = request ? request->cards : 0,
+		/* Instances are placed one after the other, and may lie on one card. */
+		.cards = request && request->kind == REQUEST_MIG ? 1
+			 : request                               ? request->cards
+								 : 0,
 		.cpu_milli = demand->needs.cpu_milli,
 		.whole = request && request->kind == REQUEST_WHOLE,
 	};
+	ret->row = &score_rows[policy];
 	ret->ties = policy == NODE_POLICY_RANDOM ? TIE_RANDOM : pool->options.ties;
+	ret->key = NULL;
+	ret->exact = true;
+	ret->tournament = (struct tournament){ 0 };
 	return 0;
 }
 
@@ -201,9 +216,7 @@ void shape_release(struct shape *shape)
 {
 	free(shape->milli);
 	free(shape->key);
-	free(shape->eligible);
-	tournament_release(&shape->fits.tournament);
-	tournament_release(&shape->obstacles.tournament);
+	tournament_release(&shape->tournament);
 }
 
 static void shape_free(struct shape *shape)
@@ -221,8 +234,8 @@ struct score_options score_options_of(const struct pool *pool)
 	};
 }
 
-static struct answer ask(const struct pool *pool, const struct shape *shape,
-			 const struct board *board, uint64_t fits, bool value_only)
+struct answer shape_score(const struct pool *pool, const struct shape *shape,
+			  const struct board *board, const struct piece *piece, uint64_t fits)
 {
 	static const struct score_tables none;
 	const struct score_options options = score_options_of(pool);
@@ -230,10 +243,8 @@ static struct answer ask(const struct pool *pool, const struct shape *shape,
 		.tables = pool->tables ? pool->tables : &none,
 		.options = &options,
 		.board = board,
-		.piece = &shape->piece,
-		.memo = pool->memos ? &pool->memos[board->number] : NULL,
+		.piece = piece,
 		.fits = fits,
-		.value_only = value_only,
 	};
 
 	return shape->row->score(&question);
@@ -242,163 +253,139 @@ static struct answer ask(const struct pool *pool, const struct shape *shape,
 struct answer shape_ask(const struct pool *pool, const struct shape *shape,
 			const struct board *board, uint64_t fits)
 {
-	return ask(pool, shape, board, fits, false);
+	return shape_score(pool, shape, board, &shape->piece, fits);
 }
 
-static bool node_has_room(const struct node *node, const struct resources *needs)
+static int64_t shape_value(const struct pool *pool, const struct shape *shape,
+			   const struct board *board, uint64_t fits)
 {
+	const struct request *request = shape->query.request;
+
+	return request && request->kind == REQUEST_MIG ? mig_choose(pool, shape, board, fits, NULL)
+						       : shape_ask(pool, shape, board, fits).value;
+}
+
+static bool node_lets_in(const struct node *node, const struct query *query)
+{
+	const struct resources *needs = &query->demand->needs;
+
 	return needs->cpu_milli <= resource_left(node->total.cpu_milli, node->used.cpu_milli) &&
 	       needs->memory_mib <= resource_left(node->total.memory_mib, node->used.memory_mib) &&
-	       needs->pods <= resource_left(node->total.pods, node->used.pods);
+	       needs->pods <= resource_left(node->total.pods, node->used.pods) &&
+	       demand_selects(query->demand, &node->labels);
 }
 
 static bool slot_serves(const struct slot *slot, const struct request *request)
 {
-	return slot_free_units(slot) >= query_units(request, slot->units) &&
-	       slot_free_compute(slot) >= request->compute_percent;
+	return request->kind == REQUEST_WHOLE ||
+	       (slot_free_units(slot) >= query_units(request, slot->units) &&
+		slot_free_compute(slot) >= request->compute_percent);
 }
 
-/* What filter_node() says of a node, in a fraction of its time; *ret_cards: those that fit. */
-static bool fits_now(const struct pool *pool, const struct shape *shape, unsigned number,
-		     uint64_t *ret_cards)
+static bool mig_fits_now(const struct pool *pool, const struct query *query,
+			 const struct node *node, uint64_t *ret)
 {
-	const struct request *request = shape->query.request;
-	const struct node *node = &pool->nodes[number];
-	uint64_t cards = shape->eligible[number], fits = 0;
+	uint64_t cards = node->for_mig;
 
-	*ret_cards = 0;
-	if (!cards || !node_has_room(node, &shape->query.demand->needs))
+	if (!cards || !node_lets_in(node, query))
 		return false;
-	if (!request)
-		return true;
-	if (request->kind == REQUEST_WHOLE)
-		fits = cards & node->idle;
-	else
-		for (uint64_t rest = cards; rest; rest &= rest - 1)
-			if (slot_serves(node_slot(pool, node, first_card(rest)), request))
-				fits |= rest & -rest;
-	*ret_cards = fits;
+	for (uint64_t rest = cards; rest; rest &= rest - 1) {
+		uint32_t card = node->first + first_card(rest);
+
+		if (!model_set_has(&query->models, pool->slots[card].model) ||
+		    (query->excluded_count && query_excludes(query, card)))
+			cards &= ~(rest & -rest);
+	}
+	*ret = mig_cards(pool, node, cards, query->request, false);
+	return mig_room(pool, node, *ret, query->request, false, query->request->cards) ==
+	       query->request->cards;
+}
+
+/* The cards of filter_node() when it says DEPTH_FITS, in a fraction of its time; else false. */
+static bool fits_now(const struct pool *pool, const struct query *query, unsigned number,
+		     uint64_t *ret)
+{
+	const struct request *request = query->request;
+	const struct node *node = &pool->nodes[number];
+	uint64_t cards, fits = 0;
+
+	if (!request) {
+		*ret = 0;
+		return node_lets_in(node, query);
+	}
+	if (pool->withheld >> request->kind & 1)
+		return false;
+	if (request->kind == REQUEST_MIG)
+		return mig_fits_now(pool, query, node, ret);
+	if (request->kind != REQUEST_WHOLE && request->kind != REQUEST_SLICE)
+		return false;
+	cards = request->kind == REQUEST_WHOLE ? node->idle & node->for_whole : node->for_slices;
+	if (count_cards(cards) < request->cards || !node_lets_in(node, query))
+		return false;
+	for (uint64_t rest = cards; rest; rest &= rest - 1) {
+		const struct slot *slot = node_slot(pool, node, first_card(rest));
+
+		if (model_set_has(&query->models, slot->model) && slot_serves(slot, request) &&
+		    !(query->excluded_count &&
+		      query_excludes(query, node->first + first_card(rest))))
+			fits |= rest & -rest;
+	}
+	*ret = fits;
 	return count_cards(fits) >= request->cards;
 }
 
-bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned node,
-		struct tournament_key *ret)
+void shape_judge(const struct pool *pool, const struct shape *shape, unsigned node,
+		 struct tournament_key *ret)
 {
 	struct standing standing = { .depth = DEPTH_FITS };
 	struct board board;
 
-	*ret = (struct tournament_key){ TOURNAMENT_OUT, 0 };
-	if (!shape->eligible)
+	if (shape->query.by_name || !fits_now(pool, &shape->query, node, &standing.fits)) {
+		if (!shape->exact) {
+			*ret = (struct tournament_key){ 0 };
+			return;
+		}
 		filter_node(pool, &shape->query, node, &standing);
-	else if (!fits_now(pool, shape, node, &standing.fits))
-		return false;
+	}
+	*ret = (struct tournament_key){ .depth = standing.depth, .value = standing.rank };
 	if (standing.depth < DEPTH_FITS)
-		return false;
+		return;
 	pool_board(pool, node, &board);
-	ret->value = ask(pool, shape, &board, standing.fits, true).value;
+	ret->value = shape_value(pool, shape, &board, standing.fits);
 	if (shape->ties == TIE_BESTFIT)
 		ret->tie = score_tie_bestfit(&board, &shape->piece);
-	return true;
 }
 
-int64_t shape_obstacle(const struct pool *pool, const struct shape *shape, unsigned node)
-{
-	const int64_t widest = (1ll << OBSTACLE_BITS) - 1;
-	struct standing standing;
-	int64_t rank;
-
-	filter_node(pool, &shape->query, node, &standing);
-	rank = standing.rank > widest ? widest : standing.rank < -widest ? -widest : standing.rank;
-	return ((int64_t)standing.depth << (OBSTACLE_BITS + 1)) + rank;
-}
-
-static void judge_fit(const struct pool *pool, const struct shape *shape, unsigned node,
-		      struct tournament *tournament)
+static void shape_rebuild(const struct pool *pool, struct shape *shape)
 {
 	struct tournament_key key;
 
-	if (!shape->eligible[node])
-		return; /* out from the start */
-	shape_fits(pool, shape, node, &key);
-	tournament_set(tournament, node, &key);
+	for (uint32_t i = 0; i < pool->node_count; i++) {
+		shape_judge(pool, shape, i, &key);
+		tournament_put(&shape->tournament, i, &key);
+	}
+	tournament_build(&shape->tournament);
 }
 
-static void judge_obstacle(const struct pool *pool, const struct shape *shape, unsigned node,
-			   struct tournament *tournament)
+/* A node that changed again later in the log is looked at there. */
+static void shape_catch_up(const struct pool *pool, struct shape *shape)
 {
-	struct tournament_key key = { 0, 0 };
+	uint64_t missed = pool->change_count - shape->seen;
+	struct tournament_key key;
 
-	/* What never changes was looked at when the index was new. */
-	if (!shape->eligible[node] && tournament->levels[0].values[node] != TOURNAMENT_OUT)
+	if (missed > CHANGES_MAX || missed > pool->node_count) {
+		shape_rebuild(pool, shape);
+		shape->seen = pool->change_count;
 		return;
-	key.value = shape_obstacle(pool, shape, node);
-	tournament_set(tournament, node, &key);
-}
-
-/* Changed nodes lie anywhere in memory: what judging NODE reads is asked for before its turn. */
-static void prefetch_node(const struct pool *pool, const struct shape *shape,
-			  const struct shape_index *index, uint32_t node)
-{
-	__builtin_prefetch(&shape->eligible[node]);
-	__builtin_prefetch(&index->tournament.levels[0].values[node]);
-	__builtin_prefetch(&pool->nodes[node].idle);
-	__builtin_prefetch(&pool->nodes[node].used);
-	if (pool->memos)
-		for (size_t at = 0; at < sizeof(*pool->memos); at += LINE)
-			__builtin_prefetch((const char *)&pool->memos[node] + at);
-}
-
-static void prefetch_cards(const struct pool *pool, uint32_t node)
-{
-	const struct node *of = &pool->nodes[node];
-	const char *first = (const char *)node_slot(pool, of, 0);
-
-	for (size_t at = 0; at < of->count * sizeof(struct slot); at += LINE)
-		__builtin_prefetch(first + at);
-}
-
-static uint32_t changed_node(const struct pool *pool, uint64_t change)
-{
-	return pool->changes[change % CHANGES_MAX];
-}
-
-/* What happened to the pool since the index was last asked for. */
-static void index_catch_up(const struct pool *pool, const struct shape *shape,
-			   struct shape_index *index,
-			   void (*judge)(const struct pool *, const struct shape *, unsigned,
-					 struct tournament *))
-{
-	uint64_t missed = pool->change_count - index->seen;
-
-	if (!index->started || missed > CHANGES_MAX || missed > pool->node_count) {
-		for (uint32_t i = 0; i < pool->node_count; i++)
-			if (!index->started || pool->changed[i] >= index->seen)
-				judge(pool, shape, i, &index->tournament);
-		index->started = true;
-		index->seen = pool->change_count;
 	}
-	for (; index->seen < pool->change_count; index->seen++) {
-		uint32_t node = changed_node(pool, index->seen);
+	for (; shape->seen < pool->change_count; shape->seen++) {
+		uint32_t node = pool->changes[shape->seen % CHANGES_MAX];
 
-		if (index->seen + 2 * AHEAD < pool->change_count)
-			prefetch_node(pool, shape, index,
-				      changed_node(pool, index->seen + 2 * AHEAD));
-		if (index->seen + AHEAD < pool->change_count)
-			prefetch_cards(pool, changed_node(pool, index->seen + AHEAD));
-		if (pool->changed[node] == index->seen) /* else it changed again: looked at there */
-			judge(pool, shape, node, &index->tournament);
+		if (pool->nodes[node].changed != shape->seen)
+			continue;
+		shape_judge(pool, shape, node, &key);
+		tournament_set(&shape->tournament, node, &key);
 	}
-}
-
-uint32_t shape_nearest(struct pool *pool, struct shape *shape)
-{
-	struct shape_index *index = &shape->obstacles;
-	struct tournament_key key;
-
-	if (!index->started && tournament_init(&index->tournament, pool->node_count, false) < 0)
-		return TOURNAMENT_NONE;
-	index_catch_up(pool, shape, index, judge_obstacle);
-	return tournament_best(&index->tournament, &key);
 }
 
 static void shapes_enter(struct shapes *shapes, size_t number)
@@ -424,7 +411,7 @@ static struct shape *shapes_find(const struct shapes *shapes, const struct key *
 
 static size_t shapes_limit(const struct pool *pool)
 {
-	size_t each = sizeof(struct shape) + 40 * (pool->node_count + 1);
+	size_t each = sizeof(struct shape) + 64 * (pool->node_count + 1);
 	size_t limit = SHAPES_MEMORY / each;
 
 	if (limit > SHAPES_MAX)
@@ -446,19 +433,10 @@ static void shapes_drop_oldest(struct shapes *shapes)
 		shapes_enter(shapes, i);
 }
 
-static int find_eligible(const struct pool *pool, struct shape *shape)
+static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
+				const struct key *key, uint64_t hash, bool exact)
 {
-	shape->eligible = calloc(pool->node_count + 1, sizeof(*shape->eligible));
-	if (!shape->eligible)
-		return -ENOMEM;
-	for (unsigned i = 0; i < pool->node_count; i++)
-		shape->eligible[i] = filter_eligible(pool, &shape->query, i);
-	return 0;
-}
-
-static struct shape *shape_new(const struct pool *pool, const struct demand *demand,
-			       const struct key *key, uint64_t hash)
-{
+	struct shapes *shapes = pool->shapes;
 	struct shape *shape = calloc(1, sizeof(*shape));
 
 	if (!shape || shape_init(pool, demand, shape) < 0) {
@@ -466,26 +444,16 @@ static struct shape *shape_new(const struct pool *pool, const struct demand *dem
 		return NULL;
 	}
 	shape->key = malloc(key->size);
-	if (!shape->key || find_eligible(pool, shape) < 0 ||
-	    tournament_init(&shape->fits.tournament, pool->node_count, shape->ties == TIE_BESTFIT) <
-		    0) {
+	if (!shape->key || tournament_init(&shape->tournament, pool->node_count) < 0) {
 		shape_free(shape);
 		return NULL;
 	}
 	memcpy(shape->key, key->bytes, key->size);
 	shape->key_size = key->size;
 	shape->hash = hash;
-	return shape;
-}
-
-static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
-				const struct key *key, uint64_t hash)
-{
-	struct shapes *shapes = pool->shapes;
-	struct shape *shape = shape_new(pool, demand, key, hash);
-
-	if (!shape)
-		return NULL;
+	shape->exact = exact;
+	shape_rebuild(pool, shape);
+	shape->seen = pool->change_count;
 	if (shapes->count >= shapes_limit(pool))
 		shapes_drop_oldest(shapes);
 	shapes->items[shapes->count] = shape;
@@ -504,7 +472,7 @@ static bool shapes_start(struct pool *pool)
 	return true;
 }
 
-struct shape *shape_get(struct pool *pool, const struct demand *demand)
+struct shape *shape_get(struct pool *pool, const struct demand *demand, bool exact)
 {
 	const struct request *request = demand->request_count ? &demand->requests[0] : NULL;
 	struct key key;
@@ -519,15 +487,21 @@ struct shape *shape_get(struct pool *pool, const struct demand *demand)
 		return NULL;
 	hash = key_hash(&key);
 	shape = shapes_find(pool->shapes, &key, hash);
-	if (!shape)
-		shape = shapes_add(pool, demand, &key, hash);
-	if (!shape)
-		return NULL;
-	shape->query.demand = demand;
-	shape->query.request = request;
-	shape->query.object = demand->object ? demand->object : "the Pod";
-	shape->used = ++pool->shapes->turn;
-	index_catch_up(pool, shape, &shape->fits, judge_fit);
+	if (shape) {
+		shape->query.demand = demand;
+		shape->query.request = request;
+		shape->query.object = demand->object ? demand->object : "the Pod";
+		if (exact && !shape->exact) {
+			shape->exact = true;
+			shape_rebuild(pool, shape);
+			shape->seen = pool->change_count;
+		}
+		shape_catch_up(pool, shape);
+	} else {
+		shape = shapes_add(pool, demand, &key, hash, exact);
+	}
+	if (shape)
+		shape->used = ++pool->shapes->turn;
 	return shape;
 }
 
@@ -541,12 +515,6 @@ void shapes_drop(struct pool *pool)
 
 void pool_log_change(struct pool *pool, unsigned node)
 {
-	struct board board;
-
-	if (pool->memos) {
-		pool_board(pool, node, &board);
-		score_memo_fill(pool->tables, &board, &pool->memos[node]);
-	}
-	pool->changed[node] = pool->change_count;
+	pool->nodes[node].changed = pool->change_count;
 	pool->changes[pool->change_count++ % CHANGES_MAX] = node;
 }

@@ -317,7 +317,7 @@ static unsigned mig_milli(const struct request *request, const struct card *card
 	const struct mig_profile *profile =
 		model ? mig_profile_find(model, request->mig_profile) : NULL;
 
-	return profile ? profile->size * MILLI / model->memory : 0;
+	return profile ? mig_profile_milli(model, profile) : 0;
 }
 
 unsigned trace_milli(const struct demand *demand, const struct card *card)

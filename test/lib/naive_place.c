@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "naive_place.h"
 
+#include "naive_mig.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,7 @@ static void add_up(struct naive_world *world)
 
 			use->holders++;
 			use->whole += grant->kind == REQUEST_WHOLE;
+			use->instances += grant->kind == REQUEST_MIG;
 			use->units += grant->units[j];
 			use->compute += grant->compute;
 		}
@@ -171,6 +174,72 @@ static void look_at(const struct naive_world *world, const struct request *reque
 	ret->step = first_failed(passed);
 }
 
+/* ---- MIG: instances count, not cards ---- */
+
+/* Those that are held on the card; as if nobody were there for a world without grants. */
+static size_t instances_of(const struct naive_world *world, unsigned node, unsigned position,
+			   struct naive_instance *ret)
+{
+	const struct card *card = &world->inventories[node].cards[position];
+	size_t count = 0;
+
+	for (size_t i = 0; i < world->grant_count; i++) {
+		const struct naive_grant *grant = &world->grants[i];
+
+		for (unsigned j = 0; j < grant->count; j++)
+			if (grant->node == node && grant->cards[j] == position &&
+			    grant->kind == REQUEST_MIG)
+				ret[count++] = (struct naive_instance){
+					naive_profile(card, grant->profile), grant->starts[j]
+				};
+	}
+	return count;
+}
+
+/* Instances of the request that there is room for on a card, and its free slices. */
+static unsigned room_on(const struct naive_world *world, const struct request *request,
+			unsigned node, unsigned position, bool empty, unsigned *ret_slices)
+{
+	const struct card *card = &world->inventories[node].cards[position];
+	const struct mig_profile *profile = naive_profile(card, request->mig_profile);
+	struct naive_instance held[MIG_SLICES_MAX];
+	size_t count = empty ? 0 : instances_of(world, node, position, held);
+	unsigned room = profile ? naive_mig_room(card, profile, held, count) : 0;
+
+	*ret_slices = naive_free_slices(card, held, count);
+	return room && !empty && world->fault == NAIVE_MIG_PLACE_LOST ? room - 1 : room;
+}
+
+/* What the cards that come as far as STEP have room for; their count for the profile alone. */
+static int64_t reaching_mig(const struct naive_world *world, const struct request *request,
+			    unsigned node, enum step step, int64_t *ret_slices)
+{
+	const struct inventory *inventory = &world->inventories[node];
+	int64_t room = 0;
+
+	*ret_slices = 0;
+	for (unsigned i = 0; i < inventory->card_count; i++) {
+		const struct card *card = &inventory->cards[i];
+		unsigned slices, here = room_on(world, request, node, i, step < STEP_ROOM, &slices);
+
+		if (!right_model(request, card) || !right_uuid(request, card) ||
+		    (step >= STEP_HEALTH && card->condition.health != CARD_HEALTHY &&
+		     world->fault != NAIVE_HEALTH_IGNORED) ||
+		    (step >= STEP_MODE && card->mode != CARD_MODE_MIG) ||
+		    (step >= STEP_FOREIGN && is_foreign(card)))
+			continue;
+		if (step == STEP_COUNT)
+			room += naive_profile(card, request->mig_profile) != NULL;
+		else
+			room += here;
+		/* A card that never has room for the profile is not the one to wait for. */
+		if (room_on(world, request, node, i, true, &(unsigned){ 0 }) &&
+		    slices > *ret_slices)
+			*ret_slices = slices;
+	}
+	return room;
+}
+
 struct view_of_node {
 	enum step step;
 	int64_t nearness; /* among nodes of one step, more is nearer */
@@ -240,6 +309,59 @@ static enum reason_code code_of(enum step step, const struct request *request)
 	return codes[step];
 }
 
+static enum reason_code mig_code(const struct naive_world *world, const struct request *request,
+				 unsigned node, enum step step)
+{
+	const struct inventory *inventory = &world->inventories[node];
+	const enum reason_code codes[STEP_ALL] = {
+		[STEP_COUNT] = REASON_MIG_PROFILE,   [STEP_SIZE] = REASON_MIG_COUNT,
+		[STEP_HEALTH] = REASON_CARD_SUSPECT, [STEP_MODE] = REASON_NOT_MIG,
+		[STEP_FOREIGN] = REASON_FOREIGN_USE, [STEP_ROOM] = REASON_MIG_BUSY,
+	};
+
+	for (unsigned i = 0; step == STEP_HEALTH && i < inventory->card_count; i++)
+		if (inventory->cards[i].condition.health == CARD_LOST &&
+		    right_model(request, &inventory->cards[i]) &&
+		    right_uuid(request, &inventory->cards[i]) &&
+		    room_on(world, request, node, i, true, &(unsigned){ 0 }))
+			return REASON_CARD_LOST;
+	return codes[step];
+}
+
+static void look_at_mig(const struct naive_world *world, const struct request *request,
+			unsigned node, int64_t matching, struct view_of_node *ret)
+{
+	int64_t before = 0, have = 0, slices;
+	enum step step = STEP_COUNT;
+
+	if (world->no_mig) {
+		*ret = (struct view_of_node){ .step = STEP_KIND,
+					      .answer = { .code = REASON_NOT_OFFERED } };
+		ret->answer.wanted = request->cards;
+		ret->answer.total = (int64_t)world->inventories[node].card_count;
+		return;
+	}
+	for (; step < STEP_COMPUTE; step++, before = have) {
+		have = reaching_mig(world, request, node, step, &slices);
+		if (have < (step == STEP_COUNT ? 1 : (int64_t)request->cards))
+			break;
+	}
+	ret->step = step == STEP_COMPUTE ? STEP_ALL : step;
+	if (ret->step == STEP_ALL)
+		return;
+	ret->nearness = have;
+	ret->answer.code = mig_code(world, request, node, step);
+	ret->answer.wanted = request->cards;
+	ret->answer.have = have;
+	ret->answer.total = (int64_t)world->inventories[node].card_count;
+	if (step == STEP_COUNT)
+		ret->answer.total = matching;
+	else if (step == STEP_HEALTH || step == STEP_FOREIGN)
+		ret->answer.total = before;
+	else if (step == STEP_ROOM)
+		ret->answer.total = slices;
+}
+
 static int64_t reaching(const struct view_of_card *cards, size_t count, enum step step)
 {
 	int64_t number = 0;
@@ -264,6 +386,10 @@ static void look_at_node(const struct naive_world *world, const struct request *
 
 	if (matching == 0) /* which of the two the pool decides */
 		return;
+	if (request->kind == REQUEST_MIG) {
+		look_at_mig(world, request, node, matching, ret);
+		return;
+	}
 	step = reaching(cards, count, STEP_KIND) > 0 ? STEP_COUNT : STEP_KIND;
 	while (step < STEP_ALL && reaching(cards, count, step) >= request->cards)
 		step++;
@@ -314,8 +440,8 @@ static void judge_names(const struct naive_world *world, const struct request *r
 static bool waits(enum reason_code code)
 {
 	static const enum reason_code never[] = {
-		REASON_NO_MODEL,    REASON_NO_UUID,     REASON_NODE_CARDS,
-		REASON_CARD_MEMORY, REASON_BAD_REQUEST, REASON_NOT_OFFERED,
+		REASON_NO_MODEL,    REASON_NO_UUID,     REASON_NODE_CARDS,  REASON_CARD_MEMORY,
+		REASON_BAD_REQUEST, REASON_NOT_OFFERED, REASON_MIG_PROFILE, REASON_MIG_COUNT,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
@@ -360,6 +486,14 @@ void naive_release(struct naive_world *world)
 	*world = (struct naive_world){ 0 };
 }
 
+static bool instances_fit(const struct naive_world *world, unsigned node, unsigned card)
+{
+	struct naive_instance held[NAIVE_CARDS_MAX];
+	size_t count = instances_of(world, node, card, held);
+
+	return naive_instances_fit(&world->inventories[node].cards[card], held, count);
+}
+
 const char *naive_excess(struct naive_world *world, char *text, size_t size)
 {
 	add_up(world);
@@ -369,7 +503,9 @@ const char *naive_excess(struct naive_world *world, char *text, size_t size)
 			unsigned units = gib(&world->inventories[i].cards[j]);
 
 			if (use.whole <= 1 && (use.whole == 0 || use.holders == 1) &&
-			    use.units <= units && use.compute <= 100)
+			    use.units <= units && use.compute <= 100 &&
+			    (use.instances == 0 ||
+			     (use.instances == use.holders && instances_fit(world, i, j))))
 				continue;
 			reason_text(text, size,
 				    "card %u of node %u: %u holders, %u whole, %u of %u GiB, %u %%",

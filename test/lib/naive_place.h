@@ -20,6 +20,8 @@ struct naive_grant {
 	unsigned node, count;
 	unsigned cards[NAIVE_CARDS_MAX], units[NAIVE_CARDS_MAX];
 	unsigned compute; /* on each card */
+	char profile[32]; /* MIG: of each, and where it starts */
+	uint8_t starts[NAIVE_CARDS_MAX];
 };
 
 /* Wrong on purpose: a comparison with the engine must notice each of them. */
@@ -32,11 +34,12 @@ enum naive_fault {
 	NAIVE_MODE_IGNORED,
 	NAIVE_HAVE_OFF_BY_ONE,  /* only the number in the reason is wrong */
 	NAIVE_SLICES_FORGOTTEN, /* a card with slices counts as free for a whole holder */
+	NAIVE_MIG_PLACE_LOST,   /* one instance less than there is room for */
 	NAIVE_FAULT_MAX,
 };
 
 struct naive_use { /* of one card, added up from the grants */
-	unsigned holders, whole, units, compute;
+	unsigned holders, whole, instances, units, compute;
 };
 
 struct naive_world {
@@ -46,6 +49,7 @@ struct naive_world {
 	size_t grant_count, grant_capacity;
 	struct naive_use *uses; /* owned; room for the sums of one look */
 	enum naive_fault fault;
+	bool no_mig; /* requests of that kind are not offered */
 };
 
 struct naive_answer {

@@ -20,8 +20,8 @@
 
 #define STATES_SOAK 300000u
 #define STEPS       100u /* of one pool */
-#define NODES_MAX   24u  /* more than one branch of the index */
-#define SHAPES      48u  /* kept for one pool */
+#define NODES_MAX   12u
+#define SHAPES      48u /* kept for one pool */
 #define CLASSES     6u
 #define SEED        5u
 
@@ -159,6 +159,7 @@ static void make_run(struct run *run)
 {
 	run->pool = pool_new();
 	assert_non_null(run->pool);
+	pool_withhold(run->pool, REQUEST_MIG); /* test_place_mig.c and test_place_random.c */
 	run->node_count = 1 + below(run, NODES_MAX);
 	for (unsigned i = 0; i < run->node_count; i++) {
 		world_make_node(&run->dice, i, &run->nodes[i]);

@@ -11,7 +11,8 @@
 #define NAMES                                                                                     \
 	"\"version\":1,\"namespace\":\"default\",\"pod\":\"train\",\"uid\":\"77\",\"container\":" \
 	"\"main\""
-#define KINDS "\"kind\":\"slice\",\"enforcement\":\"none (reserved only)\""
+#define KINDS     "\"kind\":\"slice\",\"enforcement\":\"none (reserved only)\""
+#define MIG_KINDS "\"kind\":\"mig\",\"enforcement\":\"none (reserved only)\""
 
 static const char whole[] = "{" NAMES "," KINDS ",\"cards\":[" CARD "]}";
 
@@ -44,6 +45,22 @@ TEST(there_and_back)
 	assert_int_equal(grant.cards[0].compute_percent, 30);
 	assert_int_equal(grant_to_json(&grant, &again, NULL), 0);
 	assert_string_equal(json_object_to_json_string_ext(again, JSON_C_TO_STRING_PLAIN), whole);
+}
+
+TEST(instances_there_and_back)
+{
+	static const char text[] =
+		"{" NAMES ",\"kind\":\"mig\",\"enforcement\":\"none (reserved only)\","
+		"\"migProfile\":\"1g.10gb+me\",\"cards\":[{\"uuid\":\"GPU-1\",\"units\":10,"
+		"\"memoryMiB\":9856,\"computePercent\":0,\"migStart\":6}]}";
+	autojson *object = parse(text), *again = NULL;
+	cleanup(grant_release) struct grant grant = { 0 };
+
+	assert_int_equal(grant_from_json(object, &grant, NULL), 0);
+	assert_string_equal(grant.mig_profile, "1g.10gb+me");
+	assert_int_equal(grant.cards[0].mig_start, 6);
+	assert_int_equal(grant_to_json(&grant, &again, NULL), 0);
+	assert_string_equal(json_object_to_json_string_ext(again, JSON_C_TO_STRING_PLAIN), text);
 }
 
 /* A container without a card has a record too, or it would be cleared away while it runs. */
@@ -86,6 +103,12 @@ static const struct {
 	{ "{" NAMES "," KINDS ",\"cards\":[{\"uuid\":\"GPU-1\",\"units\":1,\"memoryMiB\":1,"
 	  "\"computePercent\":101}]}",
 	  "grant.cards[0].computePercent is 101; it must be a whole number from 0 to 100" },
+	{ "{" NAMES "," MIG_KINDS ",\"cards\":[" CARD "]}", "grant.migProfile is missing" },
+	{ "{" NAMES "," MIG_KINDS ",\"migProfile\":\"1g.5gb\",\"cards\":[" CARD "]}",
+	  "grant.cards[0].migStart is missing" },
+	{ "{" NAMES "," MIG_KINDS ",\"migProfile\":\"1g.5gb\",\"cards\":[{\"uuid\":\"GPU-1\","
+	  "\"units\":5,\"memoryMiB\":4864,\"computePercent\":0,\"migStart\":16}]}",
+	  "grant.cards[0].migStart is 16; it must be a whole number from 0 to 15" },
 };
 
 TEST(grants_that_are_none)

@@ -15,6 +15,7 @@
 #include "model/model.h"
 #include "place/place.h"
 #include "bare.h"
+#include "naive_mig.h"
 #include "naive_place.h"
 #include "place_world.h"
 
@@ -55,6 +56,7 @@ static uint64_t number_from(const char *variable, uint64_t fallback)
 struct tally {
 	uint64_t reasons[REASON_CODE_MAX];
 	uint64_t placed_whole, placed_group, placed_slice, placed_several, shares_refused;
+	uint64_t placed_mig;
 	uint64_t released, full_cards, large;
 };
 
@@ -69,21 +71,47 @@ struct run {
 };
 
 static const struct {
-	char name[24];
+	char name[32];
 	unsigned gib;
-} models[] = {
-	{ "NVIDIA A100", 80 }, { "NVIDIA A100 40", 40 }, { "NVIDIA H100", 79 }, { "Tesla T4", 15 }
-};
+} models[] = { { "NVIDIA A100-SXM4-80GB", 80 },
+	       { "NVIDIA A100-SXM4-40GB", 40 },
+	       { "NVIDIA A30", 23 },
+	       { "NVIDIA H100", 79 },
+	       { "Tesla T4", 15 } };
 
 static enum card_mode random_mode(struct random *random)
 {
-	static const enum card_mode modes[] = { CARD_MODE_AUTO,   CARD_MODE_AUTO,
-						CARD_MODE_WHOLE,  CARD_MODE_WHOLE,
-						CARD_MODE_SLICES, CARD_MODE_SLICES,
-						CARD_MODE_MIG,    CARD_MODE_REPLICAS,
-						CARD_MODE_MPS };
+	static const enum card_mode modes[] = { CARD_MODE_AUTO,    CARD_MODE_AUTO,
+						CARD_MODE_WHOLE,   CARD_MODE_WHOLE,
+						CARD_MODE_SLICES,  CARD_MODE_SLICES,
+						CARD_MODE_MIG,     CARD_MODE_MIG,
+						CARD_MODE_REPLICAS };
 
 	return modes[below(random, ARRAY_SIZE(modes))];
+}
+
+/* Some instances that stand side by side. */
+static void fix_layout(struct random *random, struct card *card)
+{
+	const struct mig_model *model = mig_model_find(card->model);
+	struct naive_instance all[CARD_MIG_ENTRIES];
+	size_t count = 0;
+
+	for (unsigned i = 0; model && i < 8; i++) {
+		const struct mig_profile *profile =
+			&model->profiles[below(random, (unsigned)model->profile_count)];
+
+		all[count].profile = profile;
+		all[count].start = profile->starts[below(random, profile->start_count)];
+		count += naive_instances_fit(card, all, count + 1);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct card_mig *mig = VEC_ADD(&card->mig, &card->mig_count, &card->mig_capacity);
+
+		assert_non_null(mig);
+		mig->start = all[i].start;
+		snprintf(mig->profile, sizeof(mig->profile), "%s", all[i].profile->name);
+	}
 }
 
 static void make_node(struct run *run, unsigned number)
@@ -102,6 +130,8 @@ static void make_node(struct run *run, unsigned number)
 		world_add_cards(inventory, number, 1, models[model].name, models[model].gib, mode);
 		struct card *card = &inventory->cards[inventory->card_count - 1];
 
+		if (card->mode == CARD_MODE_MIG && chance(random, 30))
+			fix_layout(random, card);
 		if (chance(random, trouble))
 			card->condition.health = chance(random, 50) ? CARD_LOST : CARD_SUSPECT;
 		if (card->condition.health == CARD_LOST && chance(random, 50))
@@ -144,9 +174,8 @@ static void free_world(struct run *run)
 
 static void add_names(struct run *run, struct request *request)
 {
-	static const char *const patterns[] = {
-		"*A100*", "*h100", "Tesla*", "NVIDIA*", "*40", "K80"
-	};
+	static const char *const patterns[] = { "*A100*",  "*h100", "Tesla*",
+						"NVIDIA*", "*40GB", "K80" };
 	struct random *random = &run->random;
 	char uuid[32];
 
@@ -175,14 +204,22 @@ static void make_request(struct run *run, struct request *request)
 	static const unsigned kinds[] = { REQUEST_WHOLE, REQUEST_WHOLE, REQUEST_WHOLE,
 					  REQUEST_SLICE, REQUEST_SLICE, REQUEST_SLICE,
 					  REQUEST_SLICE, REQUEST_SLICE };
+	static const char *const profiles[] = { "1g.10gb", "1g.5gb",     "2g.10gb", "3g.40gb",
+						"4g.20gb", "1g.10gb+me", "7g.80gb", "2g.12gb",
+						"1g.6gb",  "3g.20gb",    "1g.20gb" };
 	struct random *random = &run->random;
 
 	*request = (struct request){ .kind = (enum request_kind)kinds[below(random, 8)] };
-	if (chance(random, 5))
-		request->kind = chance(random, 50) ? REQUEST_MIG : REQUEST_SHARED;
+	if (chance(random, 15)) {
+		request->kind = chance(random, 85) ? REQUEST_MIG : REQUEST_SHARED;
+		snprintf(request->mig_profile, sizeof(request->mig_profile), "%s",
+			 profiles[below(random, ARRAY_SIZE(profiles))]);
+	}
 	request->cards = 1 + (chance(random, 40) ? below(random, 4) : 0);
 	if (chance(random, 5))
 		request->cards = 1 + below(random, 80);
+	if (request->kind == REQUEST_MIG && request->cards > 64)
+		request->cards = 64; /* more are a bad request */
 	request->policy = (enum card_policy)below(random, POLICY_MAX);
 	if (request->kind == REQUEST_SLICE) {
 		if (chance(random, 20)) {
@@ -266,6 +303,8 @@ static void remember(struct run *run, const struct request *request,
 				       .compute = placement->compute_percent };
 	memcpy(grant->cards, placement->cards, sizeof(grant->cards));
 	memcpy(grant->units, placement->units, sizeof(grant->units));
+	memcpy(grant->starts, placement->starts, sizeof(grant->starts));
+	memcpy(grant->profile, request->mig_profile, sizeof(grant->profile));
 }
 
 /* A placement must be one that the oracle would allow if only its cards were there. */
@@ -306,6 +345,7 @@ static void count_placed(struct run *run, const struct request *request)
 {
 	struct tally *tally = &run->tally;
 
+	tally->placed_mig += request->kind == REQUEST_MIG;
 	tally->placed_whole += request->kind == REQUEST_WHOLE && request->cards == 1;
 	tally->placed_group += request->kind == REQUEST_WHOLE && request->cards > 1;
 	tally->placed_slice += request->kind == REQUEST_SLICE && request->cards == 1;
@@ -416,10 +456,11 @@ static unsigned pools_to_run(void)
 TEST(engine_and_oracle_agree)
 {
 	static const enum reason_code reached[] = {
-		REASON_NODE_CARDS,   REASON_CARDS_BUSY, REASON_CARD_MEMORY, REASON_MEMORY_BUSY,
-		REASON_COMPUTE_BUSY, REASON_NO_MODEL,   REASON_NO_UUID,     REASON_CARD_LOST,
-		REASON_CARD_SUSPECT, REASON_WRONG_MODE, REASON_FOREIGN_USE, REASON_NOT_OFFERED,
-		REASON_BAD_REQUEST,
+		REASON_NODE_CARDS,   REASON_CARDS_BUSY,  REASON_CARD_MEMORY, REASON_MEMORY_BUSY,
+		REASON_COMPUTE_BUSY, REASON_NO_MODEL,    REASON_NO_UUID,     REASON_CARD_LOST,
+		REASON_CARD_SUSPECT, REASON_WRONG_MODE,  REASON_FOREIGN_USE, REASON_NOT_OFFERED,
+		REASON_BAD_REQUEST,  REASON_MIG_PROFILE, REASON_MIG_COUNT,   REASON_NOT_MIG,
+		REASON_MIG_BUSY,
 	};
 	uint64_t seed = number_from("GPUPOOL_TEST_SEED", SEED_DEFAULT);
 	struct run *run = calloc(1, sizeof(*run));
@@ -444,6 +485,7 @@ TEST(engine_and_oracle_agree)
 		{ "group placed", tally->placed_group },
 		{ "slice placed", tally->placed_slice },
 		{ "slice over several cards placed", tally->placed_several },
+		{ "MIG instances placed", tally->placed_mig },
 		{ "share refused", tally->shares_refused },
 		{ "released", tally->released },
 		{ "full card seen", tally->full_cards },

@@ -139,8 +139,11 @@ static void make_machine(struct json_object *row, struct machine *ret)
 		make_fault(profile, fault, &ret->inventory);
 	for (size_t i = 0; changes && i < json_object_array_length(changes); i++)
 		change_card(json_object_array_get_idx(changes, i), &ret->inventory);
+	pool_withhold(ret->pool, REQUEST_MIG); /* as the program does */
 	assert_int_equal(bare_add_node(ret->pool, NODE, &ret->inventory, NULL), 0);
-	ret->world = (struct naive_world){ .inventories = &ret->inventory, .node_count = 1 };
+	ret->world = (struct naive_world){ .inventories = &ret->inventory,
+					   .node_count = 1,
+					   .no_mig = true };
 }
 
 /* The machine as kube-scheduler knows it, from the list of grants alone. */
