@@ -337,8 +337,10 @@ void simulate_print_running(const struct trace *trace, const struct run_result *
 
 	if (!result->running)
 		return;
-	printf("\n%zu Pod%s from the start; %zu of them could be held in part only.\n",
-	       result->running, result->running == 1 ? " runs" : "s run", result->partial_count);
+	printf("\n%zu Pod%s from the start.\n", result->running,
+	       result->running == 1 ? " runs" : "s run");
+	if (result->partial_count)
+		printf("Of %zu of them not all could be held:\n", result->partial_count);
 	for (size_t i = 0; i < shown; i++)
 		print_text(stdout, "  %s: %s\n", trace_pod_name(trace, result->partial[i].pod),
 			   result->partial[i].why);

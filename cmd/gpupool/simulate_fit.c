@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many more of this Pod fit? */
-#include "simulate.h"
+#include "simulate_question.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 struct simulate_fit_options {
 	struct common_options common;
 	struct simulate_inputs inputs;
-	const char *ask, *pod, *pod_file, *policy, *ties, *arrival;
-	unsigned long seed, limit, top;
-	bool csv;
+	struct simulate_question question;
+	const char *ask, *pod, *pod_file;
+	unsigned long limit;
 };
 
 static const struct option_row simulate_fit_rows[] = {
-	SIMULATE_INPUT_ROWS(struct simulate_fit_options),
+	SIMULATE_QUESTION_ROWS(struct simulate_fit_options),
 	{ .name = "ask",
 	  .kind = OPTION_STRING,
 	  .argument = "TEXT",
@@ -30,31 +30,6 @@ static const struct option_row simulate_fit_rows[] = {
 	  .argument = "FILE",
 	  .help = "the Pod: a manifest, YAML or JSON",
 	  .offset = offsetof(struct simulate_fit_options, pod_file) },
-	{ .name = "arrival",
-	  .kind = OPTION_STRING,
-	  .argument = "PERCENT",
-	  .help = "who does not run yet arrives first, as with 'sim run'; 0: by the list as it is",
-	  .offset = offsetof(struct simulate_fit_options, arrival) },
-	{ .name = "policy",
-	  .kind = OPTION_CHOICE,
-	  .argument = "NAME",
-	  .help = "which node and cards when several fit",
-	  .offset = offsetof(struct simulate_fit_options, policy),
-	  .choices = SIMULATE_POLICIES,
-	  .fallback = "default" },
-	{ .name = "ties",
-	  .kind = OPTION_CHOICE,
-	  .argument = "RULE",
-	  .help = "which of the nodes that are alike to the policy",
-	  .offset = offsetof(struct simulate_fit_options, ties),
-	  .choices = SIMULATE_TIES,
-	  .fallback = "name" },
-	{ .name = "seed",
-	  .kind = OPTION_UINT,
-	  .argument = "N",
-	  .help = "of the order of arrival and of whatever is random",
-	  .offset = offsetof(struct simulate_fit_options, seed),
-	  .fallback = "42" },
 	{ .name = "limit",
 	  .kind = OPTION_UINT,
 	  .argument = "N",
@@ -63,19 +38,7 @@ static const struct option_row simulate_fit_rows[] = {
 	  .minimum = 1,
 	  .maximum = 10000000,
 	  .fallback = "1000000" },
-	{ .name = "top",
-	  .kind = OPTION_UINT,
-	  .argument = "N",
-	  .help = "nodes that the table names; those that take most",
-	  .offset = offsetof(struct simulate_fit_options, top),
-	  .minimum = 0,
-	  .maximum = 1000000,
-	  .fallback = "10" },
 	COMMON_ROW_JSON(struct simulate_fit_options),
-	{ .name = "csv",
-	  .kind = OPTION_FLAG,
-	  .help = "print one row a node as CSV",
-	  .offset = offsetof(struct simulate_fit_options, csv) },
 	{ .name = NULL },
 };
 
@@ -101,35 +64,19 @@ static void fit_release(struct fit *fit)
 	free(fit->order);
 }
 
-static int fit_check(const struct simulate_fit_options *options, struct error *error)
+static int fit_set(struct fit *fit, struct error *error)
 {
+	const struct simulate_fit_options *options = fit->options;
 	int kinds = (options->ask != NULL) + (options->pod != NULL) + (options->pod_file != NULL);
 
+	int r = simulate_question_set("sim fit", &options->inputs, &options->question,
+				      &fit->ask.run, &fit->ask.arrive, error);
+	if (r < 0)
+		return r;
 	if (kinds != 1)
 		return error_set(error, EINVAL,
 				 "'sim fit' wants one of --ask TEXT, --pod NAME and --pod-file "
 				 "FILE");
-	return 0;
-}
-
-static int fit_set(struct fit *fit, struct error *error)
-{
-	const struct simulate_fit_options *options = fit->options;
-	unsigned arrival = 0;
-
-	int r = simulate_check_inputs("sim fit", &options->inputs, error);
-	if (r == 0)
-		r = fit_check(options, error);
-	if (r == 0)
-		r = simulate_read_policy(options->policy, options->ties, &fit->ask.run.place,
-					 error);
-	if (r == 0 && options->arrival)
-		r = simulate_read_arrival(options->arrival, &arrival, error);
-	if (r < 0)
-		return r;
-	fit->ask.run.place.seed = options->seed;
-	fit->ask.run.arrival = arrival;
-	fit->ask.arrive = options->arrival != NULL;
 	fit->ask.limit = options->limit;
 	return options->ask ? fit_parse(options->ask, &fit->own, error) : 0;
 }
@@ -160,16 +107,6 @@ static int fit_choose(struct fit *fit, struct error *error)
 	return 0;
 }
 
-static int by_count(const void *left, const void *right, void *data)
-{
-	const size_t *counts = data;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-	if (counts[a] != counts[b])
-		return counts[a] > counts[b] ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
 static int fit_run(struct fit *fit, struct error *error)
 {
 	double start = simulate_now();
@@ -178,14 +115,11 @@ static int fit_run(struct fit *fit, struct error *error)
 	if (r < 0)
 		return r;
 	fit->seconds = simulate_now() - start;
-	fit->order = calloc(fit->trace.node_count, sizeof(*fit->order));
-	if (!fit->order)
-		return error_no_memory(error);
-	for (uint32_t i = 0; i < fit->trace.node_count; i++)
-		fit->order[i] = i;
-	qsort_r(fit->order, fit->trace.node_count, sizeof(*fit->order), by_count,
-		fit->result.nodes);
-	return 0;
+	autofree double *values = calloc(fit->trace.node_count, sizeof(*values));
+	for (size_t i = 0; values && i < fit->trace.node_count; i++)
+		values[i] = (double)fit->result.nodes[i];
+	fit->order = values ? simulate_order_nodes(&fit->trace, values) : NULL;
+	return fit->order ? 0 : error_no_memory(error);
 }
 
 static void describe(const struct fit *fit, struct strbuf *text)
@@ -204,14 +138,6 @@ static void describe(const struct fit *fit, struct strbuf *text)
 		strbuf_addf(text, ", %lld MiB of memory", (long long)demand->needs.memory_mib);
 }
 
-static const char *model_name(const struct fit *fit, size_t model)
-{
-	const struct card *card =
-		model < fit->trace.model_count ? trace_model_card(&fit->trace, model) : NULL;
-
-	return card ? card->model : "no card";
-}
-
 static void print_models(const struct fit *fit)
 {
 	autocolumns columns = COLUMNS_INIT(2);
@@ -222,7 +148,7 @@ static void print_models(const struct fit *fit)
 	for (size_t i = 0; i <= fit->trace.model_count; i++) {
 		if (!fit->result.models[i])
 			continue;
-		columns_add(&columns, model_name(fit, i));
+		columns_add(&columns, simulate_model_name(&fit->trace, i));
 		columns_addf(&columns, "%zu", fit->result.models[i]);
 	}
 	putchar('\n');
@@ -237,7 +163,8 @@ static void print_nodes(const struct fit *fit)
 	columns.right = ~1u;
 	columns_add(&columns, "NODE");
 	columns_add(&columns, "PODS");
-	for (; at < count && at < fit->options->top && fit->result.nodes[fit->order[at]]; at++) {
+	for (; at < count && at < fit->options->question.top && fit->result.nodes[fit->order[at]];
+	     at++) {
 		columns_add(&columns, fit->trace.nodes[fit->order[at]].name);
 		columns_addf(&columns, "%zu", fit->result.nodes[fit->order[at]]);
 	}
@@ -307,7 +234,7 @@ static int add_places(const struct fit *fit, struct json_object *object)
 
 	for (size_t i = 0; r == 0 && i <= fit->trace.model_count; i++)
 		if (fit->result.models[i])
-			r = add_count(models, "model", model_name(fit, i), "pods",
+			r = add_count(models, "model", simulate_model_name(&fit->trace, i), "pods",
 				      fit->result.models[i]);
 	struct json_object *nodes = r == 0 ? json_object_new_array() : NULL;
 	if (r == 0)
@@ -402,7 +329,7 @@ static int simulate_fit(void *data, int argc, char **argv)
 		say("%s", fit.notes.items[i]);
 	if (fit.options->common.json)
 		return print_object(&fit);
-	if (fit.options->csv)
+	if (fit.options->question.csv)
 		print_csv(&fit);
 	else
 		print_fit(&fit);

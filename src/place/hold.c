@@ -68,10 +68,12 @@ static void change_card(struct pool *pool, struct node *node, const struct held_
 	} else if (add) {
 		slot->granted = (uint16_t)(slot->granted + card->units);
 		slot->compute = (uint8_t)(slot->compute + card->compute);
+		slot->weights = (uint16_t)(slot->weights + (card->compute ? 0u : card->units));
 		slot->slices++;
 	} else {
 		slot->granted = (uint16_t)(slot->granted - card->units);
 		slot->compute = (uint8_t)(slot->compute - card->compute);
+		slot->weights = (uint16_t)(slot->weights - (card->compute ? 0u : card->units));
 		slot->slices--;
 	}
 	if (card->kind == REQUEST_MIG) {

@@ -29,6 +29,7 @@ struct slot {
 	uint16_t granted; /* GiB held by slices */
 	uint16_t foreign; /* GiB, rounded up, used without a grant */
 	uint16_t slices;  /* slices held */
+	uint16_t weights; /* GiB of granted without a cap: those have compute by their share */
 	uint8_t compute;  /* sum of the hard caps, per cent */
 	bool held_whole;
 	bool size_unknown;   /* lost before it told */

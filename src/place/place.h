@@ -145,6 +145,10 @@ struct resources pool_node_used(const struct pool *pool, unsigned node); /* sums
 unsigned pool_card_granted(const struct pool *pool, unsigned node, unsigned card);
 bool pool_card_held_whole(const struct pool *pool, unsigned node, unsigned card);
 unsigned pool_card_free(const struct pool *pool, unsigned node, unsigned card);
+/* Per cent of a card's compute that caps may still take, and those for which neither caps nor the
+ * memory of slices without a cap stand. */
+unsigned pool_card_free_compute(const struct pool *pool, unsigned node, unsigned card);
+unsigned pool_card_idle_compute(const struct pool *pool, unsigned node, unsigned card);
 /* 1/1000 of the card that are left to give: the smaller of memory and compute; of a card in mode
  * mig the memory slices. */
 unsigned pool_card_left_milli(const struct pool *pool, unsigned node, unsigned card);

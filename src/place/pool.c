@@ -375,6 +375,24 @@ unsigned pool_card_free(const struct pool *pool, unsigned node, unsigned card)
 	return free > foreign ? free - foreign : 0;
 }
 
+unsigned pool_card_free_compute(const struct pool *pool, unsigned node, unsigned card)
+{
+	return pool_card(pool, node, card)
+		       ? slot_free_compute(node_slot(pool, &pool->nodes[node], card))
+		       : 0;
+}
+
+unsigned pool_card_idle_compute(const struct pool *pool, unsigned node, unsigned card)
+{
+	unsigned free = pool_card_free_compute(pool, node, card), weights;
+
+	if (!free)
+		return 0;
+	const struct slot *slot = node_slot(pool, &pool->nodes[node], card);
+	weights = slot->units ? slot->weights * COMPUTE_WHOLE / slot->units : 0;
+	return free > weights ? free - weights : 0;
+}
+
 unsigned pool_card_left_milli(const struct pool *pool, unsigned node, unsigned card)
 {
 	return pool_card(pool, node, card) ? node_slot(pool, &pool->nodes[node], card)->left_milli

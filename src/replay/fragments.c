@@ -19,12 +19,6 @@ struct fragments {
 	double cpu_share; /* of the classes that ask for no card, when they count */
 };
 
-/* The demands of a workload are those of the trace's shapes. */
-static const struct trace_shape *shape_of(const struct demand *demand)
-{
-	return (const void *)((const char *)demand - offsetof(struct trace_shape, demand));
-}
-
 /* The most frequent ones until they cover enough, in shares of 1 together. */
 static void choose_classes(struct fragments *fragments, const struct workload_class *workload,
 			   size_t count, bool with_cpu)
@@ -33,7 +27,7 @@ static void choose_classes(struct fragments *fragments, const struct workload_cl
 	double covered = 0, sum = 0;
 
 	for (size_t i = 0; i < count && covered < TYPICAL; i++) {
-		const struct trace_shape *shape = shape_of(workload[i].demand);
+		const struct trace_shape *shape = trace_shape_of(workload[i].demand);
 
 		covered += workload[i].share;
 		if (!shape->cards && !with_cpu)

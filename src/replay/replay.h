@@ -123,3 +123,51 @@ int fit_read(const char *path, struct string_list *notes, struct demand *ret, st
 /* How many Pods of DEMAND fit one after another, as the policy places them. */
 int fit_ask(const struct trace *trace, const struct demand *demand,
 	    const struct fit_options *options, struct fit_result *ret, struct error *error);
+
+/* ---- where room is stranded (stranded.c) ---- */
+
+/* Why nobody of the mix can use what is free on a card: how near the nearest class comes. */
+enum stranded_cause {
+	STRANDED_NOT, /* some class can */
+	STRANDED_PODS,
+	STRANDED_HOST_MEMORY,
+	STRANDED_CPU,     /* the card would do, the node has no CPU for it */
+	STRANDED_CARDS,   /* the card would do, the node has too few of them */
+	STRANDED_COMPUTE, /* memory is there, compute is held */
+	STRANDED_MEMORY,  /* too little memory is left, or the card is no longer whole */
+	STRANDED_CLOSED,  /* taints and labels */
+	STRANDED_MODEL,   /* nobody takes such a card, or it is in another mode */
+	STRANDED_SICK,    /* unhealthy, or used without a grant */
+	STRANDED_CAUSE_MAX,
+	STRANDED_CAUSE_INVALID = -22,
+};
+const char *stranded_cause_to_string(enum stranded_cause cause); /* "compute_used_up" */
+const char *stranded_cause_words(enum stranded_cause cause);     /* "compute used up" */
+
+struct stranded_sum {
+	size_t cards;     /* on which something is free */
+	size_t whole;     /* of those: nobody is there */
+	uint64_t gib;     /* free */
+	uint64_t compute; /* per cent of a card for which neither cap nor weight stands */
+};
+
+struct stranded_share { /* of a node, a model, or all */
+	size_t cards;
+	uint64_t gib;                                     /* of those cards */
+	struct stranded_sum free;                         /* the sum of the next */
+	struct stranded_sum by_cause[STRANDED_CAUSE_MAX]; /* each card is in one */
+	double fragment_milli;                            /* FGD's measure */
+};
+
+struct stranded_report {
+	struct stranded_share total;
+	struct stranded_share *models; /* owned; by model */
+	struct stranded_share *nodes;  /* owned; by node of the trace */
+	struct resources *left;        /* owned; by node */
+	struct run_result before;      /* what was there */
+};
+void stranded_report_release(struct stranded_report *report);
+/* ARRIVE: after the list; else with what runs already. The mix is that of all Pods of the trace; of
+ * a Pod of several requests the first counts. */
+int stranded_find(const struct trace *trace, const struct run_options *options, bool arrive,
+		  struct stranded_report *ret, struct error *error);

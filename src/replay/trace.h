@@ -30,6 +30,12 @@ struct trace_shape { /* what many Pods ask for */
 	unsigned milli; /* 1/1000 of each of those cards, see trace_milli() */
 };
 
+/* The shape whose demand it is. */
+static inline const struct trace_shape *trace_shape_of(const struct demand *demand)
+{
+	return (const void *)((const char *)demand - offsetof(struct trace_shape, demand));
+}
+
 struct trace_pod {
 	uint32_t shape;
 	uint32_t name;        /* where it begins in names */

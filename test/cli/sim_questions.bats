@@ -65,3 +65,34 @@ value() {
 	[ "$status" -eq 1 ]
 	[[ $output == *"node.yaml:1: kind is 'Node'; write one Pod"* ]]
 }
+
+@test "sim fragments: where room is, why it is of no use, and the sum" {
+	cat >c.yaml <<-'END'
+		nodes:
+		- {name: cpu, gpus: 4, model: h100, cpu: 8}
+		- {name: compute, gpus: 1, model: h100, cpu: 8}
+		pods:
+		- {name: big, gpus: 1, cpu: 4}
+		- {name: slice, gpu-memory: 20Gi, gpu-compute: 50, cpu: 4}
+		- {name: eats, cpu: 6, node: cpu}
+		- {name: holds, gpu-memory: 10Gi, gpu-compute: 90, cpu: 4, node: compute}
+	END
+	run gpupool sim fragments --cluster c.yaml
+	[ "$status" -eq 0 ]
+	[[ $output == *$'\ntoo little CPU of the node      4               4  316              4.0\n'* ]]
+	[[ $output == *$'\ncompute used up                 1               0   69              0.1\n'* ]]
+	[[ $output == *$'\ntogether                        5               4  385              4.1\n'* ]]
+	[[ $output == *'4 cards, too little CPU of the node: 2 CPUs left'* ]]
+	run gpupool sim fragments --cluster c.yaml --json
+	[ "$(value 'd["stranded_memory_gib"], d["stranded_compute_cards"], d["blocked_by_node_gib"]')" = '(69, 0.0, 316)' ]
+	[ "$(value 'sum(n["free"]["gib"] for n in d["nodes"])')" = 385 ]
+	[ "$(value 'sum(c["gib"] for c in d["free_by_cause"].values())')" = 385 ]
+	run gpupool sim fragments --cluster c.yaml --csv
+	[ "${#lines[@]}" -eq 3 ]
+	python3 - "$output" <<-'END'
+		import csv, sys
+		rows = list(csv.DictReader(sys.argv[1].splitlines()))
+		assert [r["node"] for r in rows] == ["compute", "cpu"], rows
+		assert rows[1]["cpu_gib"] == "316" and rows[0]["compute_used_up_gib"] == "69", rows
+	END
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the questions of a planner: what they read, and what is there when they ask. */
+#pragma once
+
+#include "simulate.h"
+
+struct simulate_question {
+	const char *policy, *ties, *arrival;
+	unsigned long seed, top;
+	bool csv;
+};
+
+/* Rows for a table whose options structure has a `struct simulate_inputs inputs` and a `struct
+ * simulate_question question`. */
+#define SIMULATE_QUESTION_ROWS(type)                                                          \
+	SIMULATE_INPUT_ROWS(type),                                                            \
+		{ .name = "arrival",                                                          \
+		  .kind = OPTION_STRING,                                                      \
+		  .argument = "PERCENT",                                                      \
+		  .help = "who does not run yet arrives first, as with 'sim run'; 0: by the " \
+			  "list as it is",                                                    \
+		  .offset = offsetof(type, question.arrival) },                               \
+		{ .name = "policy",                                                           \
+		  .kind = OPTION_CHOICE,                                                      \
+		  .argument = "NAME",                                                         \
+		  .help = "which node and cards when several fit",                            \
+		  .offset = offsetof(type, question.policy),                                  \
+		  .choices = SIMULATE_POLICIES,                                               \
+		  .fallback = "default" },                                                    \
+		{ .name = "ties",                                                             \
+		  .kind = OPTION_CHOICE,                                                      \
+		  .argument = "RULE",                                                         \
+		  .help = "which of the nodes that are alike to the policy",                  \
+		  .offset = offsetof(type, question.ties),                                    \
+		  .choices = SIMULATE_TIES,                                                   \
+		  .fallback = "name" },                                                       \
+		{ .name = "seed",                                                             \
+		  .kind = OPTION_UINT,                                                        \
+		  .argument = "N",                                                            \
+		  .help = "of the order of arrival and of whatever is random",                \
+		  .offset = offsetof(type, question.seed),                                    \
+		  .fallback = "42" },                                                         \
+		{ .name = "csv",                                                              \
+		  .kind = OPTION_FLAG,                                                        \
+		  .help = "print rows as CSV",                                                \
+		  .offset = offsetof(type, question.csv) },                                   \
+	{                                                                                     \
+		.name = "top", .kind = OPTION_UINT, .argument = "N",                          \
+		.help = "nodes that the table names", .offset = offsetof(type, question.top), \
+		.minimum = 0, .maximum = 1000000, .fallback = "10"                            \
+	}
+
+/* *ret_arrive: --arrival was given. -EINVAL: wrong usage of COMMAND. */
+int simulate_question_set(const char *command, const struct simulate_inputs *inputs,
+			  const struct simulate_question *question, struct run_options *ret,
+			  bool *ret_arrive, struct error *error);
+/* The nodes of a trace, the one with the highest value first. NULL when out of memory. */
+uint32_t *simulate_order_nodes(const struct trace *trace, const double *values);
+/* "A100", or "no card" for a number behind the last. */
+const char *simulate_model_name(const struct trace *trace, size_t model);
