@@ -204,3 +204,27 @@ void world_make_shape(struct dice *dice, unsigned node_count, struct demand *dem
 	if (dice_chance(dice, 90))
 		add_request(dice, node_count, demand);
 }
+
+/* ---- workloads ---- */
+
+void world_make_class(struct dice *dice, unsigned number, struct demand *demand,
+		      struct naive_ask *ask)
+{
+	static const unsigned percents[WORLD_CLASSES] = { 0, 0, 0, 10, 25, 50 };
+	unsigned percent = percents[number];
+	struct request *request;
+
+	demand_init(demand);
+	demand->needs.cpu_milli = 1000 * (int64_t)(1 + number + 8 * dice_below(dice, 4));
+	request = VEC_ADD(&demand->requests, &demand->request_count, &demand->request_capacity);
+	must(request);
+	request->cards = percent ? 1 : 1u << number;
+	request->kind = percent ? REQUEST_SLICE : REQUEST_WHOLE;
+	request->memory_percent = percent;  /* rounded down on some models, ... */
+	request->compute_percent = percent; /* ... so that this says how much: exact on every one */
+	*ask = (struct naive_ask){ .cards = request->cards,
+				   .whole = !percent,
+				   .cpu = demand->needs.cpu_milli };
+	for (unsigned i = 0; i < WORLD_MODELS; i++)
+		ask->milli[i] = percent ? 10 * percent : 1000;
+}

@@ -127,6 +127,20 @@ static unsigned share(const struct request *request, const struct card *card)
 	return part > 0 ? part : 1;
 }
 
+void naive_part(const struct naive_book *book, unsigned node, unsigned card,
+		const struct request *request, unsigned *ret_units, uint64_t *ret_mib)
+{
+	const struct card *of = card_at(book, node, card);
+
+	if (request->kind == REQUEST_WHOLE) {
+		*ret_units = gib(of);
+		*ret_mib = of->memory_bytes >> 20;
+		return;
+	}
+	*ret_units = share(request, of);
+	*ret_mib = request->memory_mib ? request->memory_mib : 1024ull * *ret_units;
+}
+
 static bool right_mode(const struct request *request, const struct card *card)
 {
 	if (request->kind == REQUEST_WHOLE)

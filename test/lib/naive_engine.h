@@ -78,6 +78,10 @@ struct resources naive_used(const struct naive_book *book, unsigned node);
 /* 1/1000 of a card that are left: the smaller of memory and compute. */
 unsigned naive_left_milli(const struct naive_book *book, unsigned node, unsigned card);
 
+/* What REQUEST gets of a card: GiB and MiB. */
+void naive_part(const struct naive_book *book, unsigned node, unsigned card,
+		const struct request *request, unsigned *ret_units, uint64_t *ret_mib);
+
 /* Of a demand with at most one request. */
 void naive_look(const struct naive_book *book, unsigned node, const struct demand *demand,
 		struct naive_verdict *ret);

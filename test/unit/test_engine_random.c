@@ -2,7 +2,7 @@
 /*
  * The engine against test/lib/naive_engine.c on random pools: who fits where, the best value, the
  * reasons and their numbers, and that a decision changes nothing. A state is a pool at one decision.
- * GPUPOOL_TEST_SCALE (100 is 300,000 states) sets how many, GPUPOOL_TEST_SEED which.
+ * GPUPOOL_TEST_SCALE (100 is 500,000 states) sets how many, GPUPOOL_TEST_SEED which.
  */
 #include "test.h"
 
@@ -18,34 +18,40 @@
 #include "naive_engine.h"
 #include "place/place.h"
 
-#define STATES_SOAK 300000u
+#define STATES_SOAK 500000u
 #define STEPS       100u /* of one pool */
-#define NODES_MAX   12u
+#define NODES_MAX   40u
 #define SHAPES      48u /* kept for one pool */
-#define CLASSES     6u
-#define SEED        5u
+/* Each so many pools one is asked for more shapes than the engine keeps indexes for. */
+#define MANY_EACH   50u
+#define MANY_SHAPES 1400u
+#define MANY_STEPS  2600u
+/* More changes than the engine remembers. */
+#define CHURN 20000u
+#define SEED  5u
 
 static const char *const model_names[] = { WORLD_A100, "NVIDIA A40", "Tesla T4" };
 
 struct tally {
 	uint64_t states, placed, waits, never, reasons[REASON_CODE_MAX];
-	uint64_t policies[NODE_POLICY_MAX], ties[TIE_MAX];
-	uint64_t ties_seen, released, forgotten, confirmed, everywhere;
-	uint64_t new_shapes, old_shapes, workloads, on_one_node;
+	uint64_t choices[NODE_POLICY_MAX][TIE_MAX][2]; /* without a workload, with one */
+	uint64_t ties_seen, released, forgotten, confirmed, everywhere, no_reason;
+	uint64_t new_shapes, old_shapes, workloads, on_one_node, rebuilt, churned, grown, many;
 };
 
 struct run {
 	struct dice dice;
 	struct node_spec nodes[NODES_MAX];
 	unsigned node_count;
-	struct demand shapes[SHAPES];
-	unsigned shape_count;
+	unsigned pools; /* made so far */
+	struct demand shapes[MANY_SHAPES];
+	unsigned shape_count, shape_limit;
 	struct pool *pool;
 	struct policy_options options;
 	struct naive_book book;
-	struct naive_class classes[CLASSES];
+	struct naive_class classes[WORLD_CLASSES];
 	struct naive_mix mix;
-	struct demand class_demands[CLASSES];
+	struct demand class_demands[WORLD_CLASSES];
 	struct tally tally;
 	char differs[768]; /* "" while both agree */
 };
@@ -77,73 +83,55 @@ static void differ(struct run *run, const char *format, ...)
 /* One that was asked for already, or one more. */
 static const struct demand *draw_shape(struct run *run)
 {
-	if (run->shape_count == 0 || (run->shape_count < SHAPES && chance(run, 35))) {
+	bool many = run->shape_limit > SHAPES;
+
+	if (run->shape_count == 0 ||
+	    (run->shape_count < run->shape_limit && chance(run, many ? 85 : 35))) {
 		world_make_shape(&run->dice, run->node_count, &run->shapes[run->shape_count]);
 		run->tally.new_shapes++;
 		return &run->shapes[run->shape_count++];
 	}
 	run->tally.old_shapes++;
 	/* The first ones often: they stay indexed. */
-	if (chance(run, 50))
+	if (chance(run, many ? 10 : 50))
 		return &run->shapes[below(run, run->shape_count < 4 ? run->shape_count : 4)];
 	return &run->shapes[below(run, run->shape_count)];
 }
 
 /* ---- workloads ---- */
 
-static void make_class(struct run *run, unsigned number, double share)
-{
-	static const unsigned milli[] = { 100, 250, 500 };
-	struct demand *demand = &run->class_demands[number];
-	struct naive_class *class = &run->classes[number];
-	unsigned percent = milli[number % 3] / 10;
-	struct request *request;
+static const double shares[WORLD_CLASSES] = { 0.32, 0.11, 0.07, 0.2, 0.17, 0.13 };
 
-	demand_init(demand);
-	demand->needs.cpu_milli = 1000 * (int64_t)(1 + number + 8 * below(run, 4));
-	request = VEC_ADD(&demand->requests, &demand->request_count, &demand->request_capacity);
-	assert_non_null(request);
-	request->cards = 1;
-	request->kind = number < 3 ? REQUEST_WHOLE : REQUEST_SLICE;
-	request->memory_percent = number < 3 ? 0 : percent;
-	request->compute_percent = number < 3 ? 0 : percent; /* exact on every model */
-	if (number < 3)
-		request->cards = 1u << number;
-	*class = (struct naive_class){ .ask = { .cards = request->cards,
-						.whole = number < 3,
-						.cpu = demand->needs.cpu_milli },
-				       .share = share };
-	for (unsigned i = 0; i < WORLD_MODELS; i++)
-		class->ask.milli[i] = number < 3 ? 1000 : 10 * percent;
+static void give_workload(const struct run *run, struct pool *pool)
+{
+	struct workload_class classes[WORLD_CLASSES];
+
+	for (unsigned i = 0; i < WORLD_CLASSES; i++)
+		classes[i] = (struct workload_class){ &run->class_demands[i], shares[i] };
+	assert_int_equal(pool_set_workload(pool, run->mix.count ? classes : NULL, run->mix.count),
+			 0);
 }
 
-static void set_workload(struct run *run)
+static void set_workload(struct run *run, bool wanted)
 {
-	struct workload_class classes[CLASSES];
-	static const double shares[CLASSES] = { 0.32, 0.11, 0.07, 0.2, 0.17, 0.13 };
-
-	run->mix.count = 0;
-	for (unsigned i = 0; i < CLASSES; i++) {
+	for (unsigned i = 0; i < WORLD_CLASSES; i++) {
 		demand_release(&run->class_demands[i]);
-		make_class(run, i, shares[i]);
-		classes[i] = (struct workload_class){ &run->class_demands[i], shares[i] };
+		run->classes[i].share = shares[i];
+		world_make_class(&run->dice, i, &run->class_demands[i], &run->classes[i].ask);
 	}
-	if (chance(run, 70))
-		run->mix.count = CLASSES;
+	run->mix.count = wanted ? WORLD_CLASSES : 0;
 	run->mix.classes = run->classes;
-	assert_int_equal(
-		pool_set_workload(run->pool, run->mix.count ? classes : NULL, run->mix.count), 0);
+	give_workload(run, run->pool);
 	run->tally.workloads++;
 }
 
-static void set_policy(struct run *run)
+static void set_policy(struct run *run, unsigned policy, unsigned ties)
 {
 	bool classes_before = run->options.original_classes;
 
 	run->options = (struct policy_options){
-		.policy = chance(run, 15) ? NODE_POLICY_FGD
-					  : (enum node_policy)below(run, NODE_POLICY_MAX),
-		.ties = (enum tie_rule)below(run, TIE_MAX),
+		.policy = (enum node_policy)policy,
+		.ties = (enum tie_rule)ties,
 		.seed = below(run, 1000),
 		.original_cards = chance(run, 25),
 		.original_classes = chance(run, 25),
@@ -155,30 +143,42 @@ static void set_policy(struct run *run)
 	assert_int_equal(pool_set_policy(run->pool, &run->options), 0);
 }
 
+static void add_node(struct run *run)
+{
+	world_make_node(&run->dice, run->node_count, &run->nodes[run->node_count]);
+	assert_int_equal(pool_add_node(run->pool, &run->nodes[run->node_count++], NULL), 0);
+	run->book.node_count = run->node_count;
+	run->mix.count = 0; /* the workload is forgotten then */
+}
+
+/* Policy, tie rule and workload in turn: none is left out. */
 static void make_run(struct run *run)
 {
+	unsigned turn = run->pools++, nodes = 1 + below(run, chance(run, 15) ? 30 : 12);
+	bool many = turn % MANY_EACH == MANY_EACH / 2;
+
 	run->pool = pool_new();
 	assert_non_null(run->pool);
 	pool_withhold(run->pool, REQUEST_MIG); /* test_place_mig.c and test_place_random.c */
-	run->node_count = 1 + below(run, NODES_MAX);
-	for (unsigned i = 0; i < run->node_count; i++) {
-		world_make_node(&run->dice, i, &run->nodes[i]);
-		assert_int_equal(pool_add_node(run->pool, &run->nodes[i], NULL), 0);
-	}
-	run->book = (struct naive_book){ .nodes = run->nodes, .node_count = run->node_count };
-	set_policy(run);
-	set_workload(run);
+	run->shape_limit = many ? MANY_SHAPES : SHAPES;
+	run->node_count = 0;
+	run->book = (struct naive_book){ .nodes = run->nodes };
+	while (run->node_count < (many ? 5 : nodes))
+		add_node(run);
+	set_policy(run, turn % NODE_POLICY_MAX, turn / NODE_POLICY_MAX % TIE_MAX);
+	set_workload(run, turn % 3 > 0);
 }
 
 static void end_run(struct run *run)
 {
+	run->tally.many += run->shape_count == MANY_SHAPES;
 	pool_free(run->pool);
 	naive_book_release(&run->book);
 	for (unsigned i = 0; i < run->node_count; i++)
 		node_spec_release(&run->nodes[i]);
 	for (unsigned i = 0; i < run->shape_count; i++)
 		demand_release(&run->shapes[i]);
-	for (unsigned i = 0; i < CLASSES; i++)
+	for (unsigned i = 0; i < WORLD_CLASSES; i++)
 		demand_release(&run->class_demands[i]);
 	run->shape_count = 0;
 }
@@ -294,26 +294,57 @@ static void find_best(const struct run *run, const struct demand *demand, struct
 	}
 }
 
-static void compare_choice(struct run *run, const struct demand *demand, unsigned node)
+static uint64_t cards_of(const struct decision *decision)
 {
+	uint64_t cards = 0;
+
+	for (unsigned k = 0; decision->count && k < decision->placements[0].count; k++)
+		cards |= 1ull << decision->placements[0].cards[k];
+	return cards;
+}
+
+/* fgd may take another card: it is worth the same. */
+static void compare_cards(struct run *run, const struct demand *demand,
+			  const struct decision *decision, const struct naive_value *value)
+{
+	const char *policy = policy_of(run, demand);
+	uint64_t cards = cards_of(decision);
+	struct naive_value other;
+	struct naive_node board;
+	struct naive_ask ask;
+
+	if (strcmp(policy, "random") == 0 || cards == value->cards)
+		return;
+	naive_describe(&run->book, decision->node, demand, model_names, ARRAY_SIZE(model_names),
+		       &board, &ask);
+	other = naive_score(policy, &run->mix, &board, &ask, cards);
+	if (strcmp(policy, "fgd") != 0 || run->mix.count == 0 || other.high < value->low)
+		differ(run, "%s: cards %" PRIx64 " of n%02u were chosen, not %" PRIx64, policy,
+		       cards, decision->node, value->cards);
+}
+
+static void compare_choice(struct run *run, const struct demand *demand,
+			   const struct decision *decision)
+{
+	const char *policy = policy_of(run, demand);
+	unsigned node = decision->node, expected;
 	struct naive_value value;
 	struct best best;
 	int64_t tie;
-	unsigned expected;
 
 	if (!has_value(run, demand) || !value_on(run, node, demand, &value, &tie))
 		return;
 	find_best(run, demand, &best);
 	if (value.high < best.value)
-		differ(run, "%s: n%02u is worth %" PRId64 ", n%02u %" PRId64,
-		       policy_of(run, demand), node, value.value, best.first, best.value);
+		differ(run, "%s: n%02u is worth %" PRId64 ", n%02u %" PRId64, policy, node,
+		       value.value, best.first, best.value);
+	compare_cards(run, demand, decision, &value);
 	run->tally.ties_seen += best.alike > 1;
-	if (!best.sure || run->options.ties == TIE_RANDOM ||
-	    strcmp(policy_of(run, demand), "random") == 0)
+	if (!best.sure || run->options.ties == TIE_RANDOM || strcmp(policy, "random") == 0)
 		return;
 	expected = run->options.ties == TIE_NAME ? best.first : best.tied_first;
 	if (node != expected)
-		differ(run, "%s, ties by %s: n%02u was chosen, not n%02u", policy_of(run, demand),
+		differ(run, "%s, ties by %s: n%02u was chosen, not n%02u", policy,
 		       tie_rule_to_string(run->options.ties), node, expected);
 }
 
@@ -337,6 +368,24 @@ static void held_of(const struct demand *demand, const struct decision *decision
 	}
 }
 
+/* What it gets of one card is what it asked for. */
+static void check_part(struct run *run, const struct request *request,
+		       const struct placement *placement, unsigned k)
+{
+	bool slice = request->kind == REQUEST_SLICE;
+	unsigned units;
+	uint64_t mib;
+
+	naive_part(&run->book, placement->node, placement->cards[k], request, &units, &mib);
+	if (placement->units[k] != units || placement->memory_mib[k] != mib ||
+	    placement->compute_percent != (slice ? request->compute_percent : 0))
+		differ(run,
+		       "card %u of n%02u: %u GiB, %" PRIu64 " MiB and %u %% compute, not %u GiB "
+		       "and %" PRIu64 " MiB",
+		       placement->cards[k], placement->node, placement->units[k],
+		       placement->memory_mib[k], placement->compute_percent, units, mib);
+}
+
 static void check_cards(struct run *run, const struct demand *demand,
 			const struct decision *decision)
 {
@@ -352,11 +401,13 @@ static void check_cards(struct run *run, const struct demand *demand,
 	if (placement->count != demand->requests[0].cards)
 		differ(run, "%u cards, %u were asked for", placement->count,
 		       demand->requests[0].cards);
-	for (unsigned k = 0; k < placement->count; k++)
+	for (unsigned k = 0; k < placement->count; k++) {
 		if (!(verdict.fits >> placement->cards[k] & 1) ||
 		    (k > 0 && placement->cards[k] <= placement->cards[k - 1]))
 			differ(run, "card %u of n%02u cannot serve (step %d)", placement->cards[k],
 			       decision->node, (int)verdict.step);
+		check_part(run, &demand->requests[0], placement, k);
+	}
 }
 
 static void add_held(struct run *run, const struct demand *demand, const struct decision *decision,
@@ -412,35 +463,94 @@ static void compare_reason(struct run *run, const struct demand *demand,
 		       there.wanted, there.have, there.total);
 }
 
+/* ---- a pool that remembers nothing ---- */
+
+static void hold_again(struct pool *pool, const struct naive_held *held)
+{
+	struct request request = { .kind = held->kind, .cards = (unsigned)held->count };
+	struct decision decision = { .node = held->node, .count = held->count > 0 };
+	struct placement *placement = &decision.placements[0];
+	struct demand demand;
+	uint64_t id;
+
+	demand_borrow_request(&request, "Pod default/x", &demand);
+	demand.request_count = decision.count;
+	demand.needs = held->needs;
+	placement->node = held->node;
+	placement->count = (unsigned)held->count;
+	placement->compute_percent = held->compute;
+	for (unsigned k = 0; k < held->count; k++) {
+		placement->cards[k] = held->cards[k].card;
+		placement->units[k] = held->cards[k].units;
+	}
+	assert_int_equal(pool_hold(pool, &demand, &decision, &id), 0);
+}
+
+/* The same holders in a new pool: what the first one remembers from before must not matter. */
+static void compare_with_new(struct run *run, const struct demand *demand,
+			     const struct decision *decision)
+{
+	struct decision other;
+
+	if (run->options.ties == TIE_RANDOM || strcmp(policy_of(run, demand), "random") == 0)
+		return;
+	autopool *pool = pool_new();
+
+	assert_non_null(pool);
+	for (unsigned i = 0; i < run->node_count; i++)
+		assert_int_equal(pool_add_node(pool, &run->nodes[i], NULL), 0);
+	for (size_t i = 0; i < run->book.held_count; i++)
+		hold_again(pool, &run->book.held[i]);
+	assert_int_equal(pool_set_policy(pool, &run->options), 0);
+	give_workload(run, pool);
+	run->tally.rebuilt++;
+	if (pool_decide(pool, demand, &other, NULL) != 0)
+		differ(run, "a new pool with the same holders finds no place");
+	else if (other.node != decision->node || cards_of(&other) != cards_of(decision))
+		differ(run, "%s: a new pool chooses n%02u, %" PRIx64 ", not n%02u, %" PRIx64,
+		       policy_of(run, demand), other.node, cards_of(&other), decision->node,
+		       cards_of(decision));
+}
+
+/* What has no value here is compared with a new pool more often. */
+static bool rebuild_wanted(struct run *run, const struct demand *demand)
+{
+	return chance(run, has_value(run, demand) ? 3 : 40);
+}
+
 static void decide(struct run *run)
 {
 	const struct demand *demand = draw_shape(run);
 	struct decision decision;
 	struct reason reason = { 0 };
 	struct naive_verdict naive;
+	bool silent = chance(run, 30);
 	int expected = naive_judge(&run->book, demand, &naive);
-	int r = pool_decide(run->pool, demand, &decision, &reason);
+	int r = pool_decide(run->pool, demand, &decision, silent ? NULL : &reason);
 
 	run->tally.states++;
-	run->tally.policies[run->options.policy]++;
-	run->tally.ties[run->options.ties]++;
+	run->tally.choices[run->options.policy][run->options.ties][run->mix.count > 0]++;
 	if (chance(run, 10))
 		compare_pool(run); /* the decision changed nothing */
-	if (r != expected) {
+	if (silent ? (r == 0) != (expected == 0) : r != expected) {
 		differ(run, "engine %d (%s), reference %d (%s, step %d)", r,
 		       reason_name(reason.code), expected, reason_name(naive.code),
 		       (int)naive.step);
 		return;
 	}
 	if (r < 0) {
-		run->tally.waits += r == -EAGAIN;
+		run->tally.waits += r == -EAGAIN && !silent;
 		run->tally.never += r == -ENOSPC;
-		compare_reason(run, demand, &reason, &naive);
+		run->tally.no_reason += silent;
+		if (!silent)
+			compare_reason(run, demand, &reason, &naive);
 		return;
 	}
 	run->tally.placed++;
 	check_cards(run, demand, &decision);
-	compare_choice(run, demand, decision.node);
+	compare_choice(run, demand, &decision);
+	if (rebuild_wanted(run, demand))
+		compare_with_new(run, demand, &decision);
 	keep(run, demand, &decision);
 }
 
@@ -512,29 +622,60 @@ static void end_one(struct run *run)
 	naive_book_remove(&run->book, at);
 }
 
+/* Comes and goes, without a comparison: many changes until the next question. */
+static void churn(struct run *run)
+{
+	unsigned rounds = chance(run, 8) ? CHURN : below(run, 3 * run->node_count);
+
+	for (unsigned i = 0; i < rounds; i++) {
+		const struct demand *demand = &run->shapes[below(run, run->shape_count)];
+		struct decision decision;
+		uint64_t id;
+
+		if (pool_decide_on(run->pool, below(run, run->node_count), demand, &decision,
+				   NULL) < 0)
+			continue;
+		if (pool_hold(run->pool, demand, &decision, &id) < 0 ||
+		    pool_release(run->pool, id) < 0)
+			differ(run, "what was decided cannot be held and released");
+	}
+	run->tally.churned += rounds == CHURN;
+}
+
 static void step(struct run *run, unsigned ends)
 {
-	if (run->book.held_count && chance(run, ends))
+	bool many = run->shape_limit > SHAPES; /* its indexes must not be dropped */
+
+	if (run->book.held_count && chance(run, many ? 20 : ends))
 		end_one(run);
-	else if (chance(run, 8))
+	else if (!many && chance(run, 8))
 		look_everywhere(run);
 	else if (chance(run, 8))
 		decide_on_one(run);
 	else
 		decide(run);
-	if (chance(run, 5))
-		set_policy(run);
-	if (chance(run, 5))
-		set_workload(run);
+	if (chance(run, 2))
+		churn(run);
+	if (many)
+		return;
+	if (chance(run, 4))
+		set_policy(run, below(run, NODE_POLICY_MAX), below(run, TIE_MAX));
+	if (chance(run, 4))
+		set_workload(run, chance(run, 70));
+	if (run->node_count < NODES_MAX && chance(run, 1)) {
+		add_node(run);
+		run->tally.grown++;
+	}
 }
 
 static void run_pools(struct run *run, uint64_t states)
 {
 	while (run->tally.states < states && !run->differs[0]) {
-		unsigned ends = below(run, 50);
+		unsigned ends = below(run, 50), steps;
 
 		make_run(run);
-		for (unsigned i = 0; i < STEPS && !run->differs[0]; i++)
+		steps = run->shape_limit > SHAPES ? MANY_STEPS : STEPS;
+		for (unsigned i = 0; i < steps && !run->differs[0]; i++)
 			step(run, ends);
 		compare_pool(run);
 		end_run(run);
@@ -566,6 +707,22 @@ static unsigned show(const struct count *counts, size_t count)
 	return zero;
 }
 
+/* Each tie rule, with and without a workload. */
+static unsigned show_choices(const struct tally *tally, enum node_policy policy)
+{
+	unsigned zero = 0;
+
+	for (unsigned i = 0; i < TIE_MAX; i++) {
+		const uint64_t *counts = tally->choices[policy][i];
+
+		print_message("# %s, ties by %s: %" PRIu64 ", with a workload %" PRIu64 "\n",
+			      node_policy_to_string(policy), tie_rule_to_string((enum tie_rule)i),
+			      counts[0], counts[1]);
+		zero += (counts[0] == 0) + (counts[1] == 0);
+	}
+	return zero;
+}
+
 static unsigned show_tally(const struct tally *tally)
 {
 	static const enum reason_code reached[] = {
@@ -589,6 +746,11 @@ static unsigned show_tally(const struct tally *tally)
 		{ "forgotten", tally->forgotten },
 		{ "released", tally->released },
 		{ "workloads", tally->workloads },
+		{ "refused without a reason", tally->no_reason },
+		{ "compared with a new pool", tally->rebuilt },
+		{ "times more changes than are remembered", tally->churned },
+		{ "pools with more shapes than are kept", tally->many },
+		{ "nodes that came later", tally->grown },
 	};
 	unsigned zero = show(counts, ARRAY_SIZE(counts));
 
@@ -596,12 +758,7 @@ static unsigned show_tally(const struct tally *tally)
 		zero += show(&(struct count){ reason_name(reached[i]), tally->reasons[reached[i]] },
 			     1);
 	for (unsigned i = 0; i < NODE_POLICY_MAX; i++)
-		zero += show(&(struct count){ node_policy_to_string((enum node_policy)i),
-					      tally->policies[i] },
-			     1);
-	for (unsigned i = 0; i < TIE_MAX; i++)
-		zero += show(
-			&(struct count){ tie_rule_to_string((enum tie_rule)i), tally->ties[i] }, 1);
+		zero += show_choices(tally, (enum node_policy)i);
 	return zero;
 }
 

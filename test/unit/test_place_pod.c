@@ -210,3 +210,34 @@ TEST(another_form_of_fgd_forgets_the_workload)
 	assert_int_equal(pool_set_workload(pool, &class, 1), 0);
 	assert_int_equal(chosen(pool, &small), 0);
 }
+
+/* Seven empty nodes, of which four are alike and best: each is drawn as often. */
+TEST(ties_are_drawn_alike)
+{
+	enum { DRAWS = 4000, NODES = 7, BEST = 4 };
+	struct request request = { .kind = REQUEST_WHOLE, .cards = 1 };
+	const struct policy_options options = { NODE_POLICY_BINPACK, TIE_RANDOM, .seed = 7 };
+	unsigned drawn[NODES] = { 0 };
+	struct decision decision;
+	struct demand demand;
+	autopool *pool = pool_new();
+
+	assert_non_null(pool);
+	for (unsigned i = 0; i < NODES; i++) {
+		cleanup(inventory_release) struct inventory inventory;
+		char name[] = { 'n', (char)('0' + i), '\0' };
+
+		inventory_init(&inventory);
+		world_add_cards(&inventory, i, i % 2 ? 3 : 2, "NVIDIA A100", 80, CARD_MODE_AUTO);
+		assert_int_equal(bare_add_node(pool, name, &inventory, NULL), 0);
+	}
+	demand_borrow_request(&request, "Pod default/x", &demand);
+	assert_int_equal(pool_set_policy(pool, &options), 0);
+	for (unsigned i = 0; i < DRAWS; i++) {
+		assert_int_equal(pool_decide(pool, &demand, &decision, NULL), 0);
+		drawn[decision.node]++;
+	}
+	for (unsigned i = 0; i < NODES; i++) /* 1000 each, standard deviation 27 */
+		assert_true(i % 2 ? drawn[i] == 0
+				  : drawn[i] > DRAWS / BEST - 140 && drawn[i] < DRAWS / BEST + 140);
+}
