@@ -6,7 +6,7 @@
 
 struct inventory_options {
 	struct common_options common;
-	bool links;
+	bool links, poolnode;
 };
 
 static const struct option_row inventory_rows[] = {
@@ -16,6 +16,10 @@ static const struct option_row inventory_rows[] = {
 	  .help = "show the links between the cards too",
 	  .offset = offsetof(struct inventory_options, links) },
 	COMMON_ROW_JSON(struct inventory_options),
+	{ .name = "poolnode",
+	  .kind = OPTION_FLAG,
+	  .help = "print the PoolNode object of this machine, as a cluster shows it",
+	  .offset = offsetof(struct inventory_options, poolnode) },
 	{ .name = NULL },
 };
 
@@ -82,6 +86,29 @@ static int inventory_print_json(const struct inventory *inventory,
 	return print_json(object);
 }
 
+/* The grants stay those of HOLDERS. */
+static int inventory_print_poolnode(const struct inventory *inventory,
+				    const struct local_holders *holders)
+{
+	autofree struct grant *grants = calloc(holders->count + 1, sizeof(*grants));
+	char name[256];
+	struct poolnode node = { .name = name,
+				 .inventory = *inventory,
+				 .grants = grants,
+				 .grant_count = holders->count };
+	autojson *object = NULL;
+	struct error error = ERROR_INIT;
+
+	local_node_name(name, sizeof(name));
+	for (size_t i = 0; grants && i < holders->count; i++)
+		grants[i] = holders->items[i].grant;
+	if (!grants)
+		error_no_memory(&error);
+	if (!grants || poolnode_to_json(&node, &object, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	return print_json(object);
+}
+
 static void inventory_print(const struct inventory *inventory, const struct local_holders *holders,
 			    bool links)
 {
@@ -112,7 +139,9 @@ static int inventory_run(void *data, int argc, char **argv)
 		return fail(EXIT_FAILED, &error);
 	local_holders_mark(&holders, &inventory);
 	int code = EXIT_DONE;
-	if (options->common.json)
+	if (options->poolnode)
+		code = inventory_print_poolnode(&inventory, &holders);
+	else if (options->common.json)
 		code = inventory_print_json(&inventory, &holders);
 	else if (!inventory.problem[0] || inventory.card_count)
 		inventory_print(&inventory, &holders, options->links);
@@ -130,7 +159,8 @@ const struct command command_inventory = {
 	.description = "Asks the driver through a helper with a deadline: a card that gives no "
 		       "answer is shown with its cause and hides no other. Exit code 3: the driver "
 		       "as a whole gives no cards.",
-	.examples = "gpupool inventory --links\ngpupool inventory --json | jq '.cards[].uuid'",
+	.examples = "gpupool inventory --links\ngpupool inventory --json | jq '.cards[].uuid'\n"
+		    "gpupool inventory --poolnode",
 	.options = inventory_rows,
 	.run = inventory_run,
 	.size = sizeof(struct inventory_options),

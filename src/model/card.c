@@ -6,21 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/fields.h"
+#include "model/card_forms.h"
 #include "model/mig.h"
 
 #define INVENTORY_VERSION 1
 #define PROCESSES_MAX     4096
 #define MEMORY_MAX        (1ull << 50) /* 1 PiB: no card is near it, and sums stay in 64 bits */
 
-static const char *const card_mode_table[CARD_MODE_MAX] = {
+const char *const card_mode_table[CARD_MODE_MAX] = {
 	[CARD_MODE_WHOLE] = "whole",       [CARD_MODE_SLICES] = "slices",
 	[CARD_MODE_REPLICAS] = "replicas", [CARD_MODE_MPS] = "mps",
 	[CARD_MODE_MIG] = "mig",           [CARD_MODE_AUTO] = "auto",
 };
 DEFINE_STRING_TABLE(card_mode, enum card_mode, CARD_MODE_MAX)
 
-static const char *const card_health_table[CARD_HEALTH_MAX] = {
+const char *const card_health_table[CARD_HEALTH_MAX] = {
 	[CARD_HEALTHY] = "healthy",
 	[CARD_SUSPECT] = "suspect",
 	[CARD_LOST] = "lost",
@@ -51,6 +51,14 @@ static const struct field mig_fields[] = {
 	TEXT_FIELD(struct card_mig, "profile", profile),
 	UINT_FIELD(struct card_mig, "start", start, MIG_SLICES_MAX - 1),
 };
+
+const struct field_list card_link_list = FIELD_LIST(struct card, "links", links, link_count,
+						    link_capacity, link_fields, CARDS_MAX - 1);
+const struct field_list card_mig_list =
+	FIELD_LIST(struct card, "mig", mig, mig_count, mig_capacity, mig_fields, CARD_MIG_ENTRIES);
+static const struct field_list card_process_list =
+	FIELD_LIST(struct card, "processes", processes, process_count, process_capacity,
+		   process_fields, PROCESSES_MAX);
 
 static const struct field card_fields[] = {
 	MAYBE_FIELD(struct card, "index", index),
@@ -141,36 +149,16 @@ uint64_t card_foreign_mib(const struct card *card)
 	return sum;
 }
 
-/* One object an item, appended to a new array under KEY. */
-static int add_items(struct json_object *object, const char *key, const struct field *fields,
-		     size_t field_count, const void *items, size_t count, size_t size)
-{
-	struct json_object *array = fields_add_array(object, key);
-
-	if (!array)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		autojson *item = json_object_new_object();
-		if (!item ||
-		    fields_to_json(fields, field_count, (const char *)items + i * size, item) < 0 ||
-		    json_append(array, TAKE_PTR(item)) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int card_to_json(const struct card *card, struct json_object *array)
 {
 	autojson *object = json_object_new_object();
 
 	if (!object || fields_to_json(card_fields, ARRAY_SIZE(card_fields), card, object) < 0 ||
-	    add_items(object, "links", link_fields, ARRAY_SIZE(link_fields), card->links,
-		      card->link_count, sizeof(*card->links)) < 0 ||
-	    add_items(object, "processes", process_fields, ARRAY_SIZE(process_fields),
-		      card->processes, card->process_count, sizeof(*card->processes)) < 0)
+	    field_list_to_json(&card_link_list, card, object) < 0 ||
+	    field_list_to_json(&card_process_list, card, object) < 0)
 		return -ENOMEM;
-	if (card->mig_count && add_items(object, "mig", mig_fields, ARRAY_SIZE(mig_fields),
-					 card->mig, card->mig_count, sizeof(*card->mig)) < 0)
+	/* The list is there only where a layout is fixed. */
+	if (card->mig_count && field_list_to_json(&card_mig_list, card, object) < 0)
 		return -ENOMEM;
 	return json_append(array, TAKE_PTR(object));
 }
@@ -194,87 +182,27 @@ int inventory_to_json(const struct inventory *inventory, struct json_object **re
 	return 0;
 }
 
-static int read_links(struct json_object *object, const char *where, struct card *card,
-		      struct error *error)
-{
-	struct json_object *array;
-
-	int r = fields_array(object, where, "links", CARDS_MAX - 1, &array, error);
-	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
-		char name[96];
-		struct card_link *link =
-			VEC_ADD(&card->links, &card->link_count, &card->link_capacity);
-		if (!link)
-			return error_no_memory(error);
-		snprintf(name, sizeof(name), "%s.links[%zu]", where, i);
-		r = fields_from_json(link_fields, ARRAY_SIZE(link_fields),
-				     json_object_array_get_idx(array, i), name, link, error);
-	}
-	return r;
-}
-
-static int read_processes(struct json_object *object, const char *where, struct card *card,
-			  struct error *error)
-{
-	struct json_object *array;
-
-	int r = fields_array(object, where, "processes", PROCESSES_MAX, &array, error);
-	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
-		char name[96];
-		struct card_process *process =
-			VEC_ADD(&card->processes, &card->process_count, &card->process_capacity);
-		if (!process)
-			return error_no_memory(error);
-		snprintf(name, sizeof(name), "%s.processes[%zu]", where, i);
-		r = fields_from_json(process_fields, ARRAY_SIZE(process_fields),
-				     json_object_array_get_idx(array, i), name, process, error);
-	}
-	return r;
-}
-
-/* The list is there only where a layout is fixed. */
-static int read_mig(struct json_object *object, const char *where, struct card *card,
-		    struct error *error)
-{
-	struct json_object *array;
-
-	if (!json_object_object_get_ex(object, "mig", NULL))
-		return 0;
-	int r = fields_array(object, where, "mig", CARD_MIG_ENTRIES, &array, error);
-	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
-		char name[96];
-		struct card_mig *mig = VEC_ADD(&card->mig, &card->mig_count, &card->mig_capacity);
-		if (!mig)
-			return error_no_memory(error);
-		snprintf(name, sizeof(name), "%s.mig[%zu]", where, i);
-		r = fields_from_json(mig_fields, ARRAY_SIZE(mig_fields),
-				     json_object_array_get_idx(array, i), name, mig, error);
-	}
-	return r;
-}
-
 static int read_card(struct json_object *object, const char *where, struct card *card,
 		     struct error *error)
 {
 	int r = fields_from_json(card_fields, ARRAY_SIZE(card_fields), object, where, card, error);
 
 	if (r == 0)
-		r = read_links(object, where, card, error);
+		r = field_list_from_json(&card_link_list, object, where, card, error);
 	if (r == 0)
-		r = read_processes(object, where, card, error);
-	if (r == 0)
-		r = read_mig(object, where, card, error);
-	if (r == 0 && !card->uuid[0])
-		return error_set(error, EINVAL, "%s.uuid is empty", where);
+		r = field_list_from_json(&card_process_list, object, where, card, error);
+	if (r == 0 && json_object_object_get_ex(object, card_mig_list.key, NULL))
+		r = field_list_from_json(&card_mig_list, object, where, card, error);
 	return r;
 }
 
-/* What no single card can know: peers that exist, UUIDs that are there once. */
-static int check_cards(const struct inventory *inventory, struct error *error)
+int inventory_check(const struct inventory *inventory, struct error *error)
 {
 	for (size_t i = 0; i < inventory->card_count; i++) {
 		const struct card *card = &inventory->cards[i];
 
+		if (!card->uuid[0])
+			return error_set(error, EINVAL, "cards[%zu].uuid is empty", i);
 		if (inventory_find(inventory, card->uuid) != card)
 			return error_set(error, EINVAL,
 					 "cards[%zu].uuid %s is there twice; each card has its own",
@@ -312,7 +240,7 @@ int inventory_from_json(struct json_object *object, struct inventory *ret, struc
 		r = read_card(json_object_array_get_idx(array, i), where, card, error);
 	}
 	if (r == 0)
-		r = check_cards(&inventory, error);
+		r = inventory_check(&inventory, error);
 	if (r < 0)
 		return r;
 	*ret = inventory;

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/request.h"
@@ -226,6 +227,64 @@ int fields_array(struct json_object *object, const char *where, const char *key,
 				 where, key, count, maximum);
 	*ret = array;
 	return 0;
+}
+
+int field_list_to_json(const struct field_list *list, const void *owner, struct json_object *object)
+{
+	struct json_object *array = fields_add_array(object, list->key);
+	const char *items;
+	size_t count;
+
+	if (!array)
+		return -ENOMEM;
+	memcpy(&items, (const char *)owner + list->items, sizeof(items));
+	memcpy(&count, (const char *)owner + list->count, sizeof(count));
+	for (size_t i = 0; i < count; i++) {
+		autojson *item = json_object_new_object();
+
+		if (!item ||
+		    fields_to_json(list->fields, list->field_count, items + i * list->size, item) <
+			    0 ||
+		    json_append(array, TAKE_PTR(item)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A new item at the end of OWNER's list, or NULL. */
+static void *list_add(const struct field_list *list, void *owner)
+{
+	char *base = owner, *items;
+	size_t count, capacity;
+
+	memcpy(&count, base + list->count, sizeof(count));
+	memcpy(&capacity, base + list->capacity, sizeof(capacity));
+	if (vec_reserve(base + list->items, &capacity, count + 1, list->size) < 0)
+		return NULL;
+	memcpy(base + list->capacity, &capacity, sizeof(capacity));
+	memcpy(&items, base + list->items, sizeof(items));
+	count++;
+	memcpy(base + list->count, &count, sizeof(count));
+	return items + (count - 1) * list->size;
+}
+
+int field_list_from_json(const struct field_list *list, struct json_object *object,
+			 const char *where, void *owner, struct error *error)
+{
+	struct json_object *array;
+
+	int r = fields_array(object, where, list->key, list->maximum, &array, error);
+	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
+		char name[128];
+		void *item = list_add(list, owner);
+
+		if (!item)
+			return error_no_memory(error);
+		snprintf(name, sizeof(name), "%s.%s[%zu]", where, list->key, i);
+		r = fields_from_json(list->fields, list->field_count,
+				     json_object_array_get_idx(array, i), name, item, error);
+	}
+	return r;
 }
 
 int fields_add_strings(struct json_object *object, const char *key, const struct string_list *list)

@@ -63,6 +63,29 @@ struct field {
 		key, FIELD_NAME, FIELD_PLACE(type, member), 0, 0, names, (int)ARRAY_SIZE(names) \
 	}
 
+/* A growing array of structures inside another one (base/vec.h). */
+struct field_list {
+	const char *key;
+	const struct field *fields; /* of one item */
+	size_t field_count, size;
+	size_t items, count, capacity; /* their places in the owner */
+	size_t maximum;
+};
+
+#define FIELD_LIST(type, key, items, count, capacity, fields, maximum)                          \
+	{                                                                                       \
+		key, fields, ARRAY_SIZE(fields), sizeof(*((type *)NULL)->items),                \
+			offsetof(type, items), offsetof(type, count), offsetof(type, capacity), \
+			maximum                                                                 \
+	}
+
+/* Adds the list of OWNER to OBJECT. 0 or -ENOMEM. */
+int field_list_to_json(const struct field_list *list, const void *owner,
+		       struct json_object *object);
+/* Appends to the list of OWNER, also before an error. */
+int field_list_from_json(const struct field_list *list, struct json_object *object,
+			 const char *where, void *owner, struct error *error);
+
 /* Adds all fields of BASE to OBJECT. 0 or -ENOMEM. */
 int fields_to_json(const struct field *fields, size_t count, const void *base,
 		   struct json_object *object);

@@ -5,15 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/card.h"
-#include "model/fields.h"
+#include "model/card_forms.h"
 #include "model/mig.h"
 
 #define GRANT_VERSION  1
 #define GRANT_NAME_MAX 253 /* of a namespace, Pod, container or uid */
 #define MIG_FIELDS     1   /* the last of card_fields, of grants of kind mig only */
 
-static const char *const enforcement_table[ENFORCEMENT_MAX] = {
+const char *const enforcement_table[ENFORCEMENT_MAX] = {
 	[ENFORCEMENT_WHOLE] = "whole card",
 	[ENFORCEMENT_NONE] = "none (reserved only)",
 };

@@ -14,6 +14,7 @@
 #include "model/mig.h"
 #include "model/node.h"
 #include "model/pod.h"
+#include "model/poolnode.h"
 #include "model/quantity.h"
 #include "model/reason.h"
 #include "model/request.h"

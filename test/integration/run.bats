@@ -238,6 +238,8 @@ os.execvp(sys.argv[1], sys.argv[1:])' gpupool run --name "$POD" -- sh -c 'exit 7
 	echo "$output"
 	[[ $output == *"default/$POD-held main: 12 GiB of card"*"enforcement: none (reserved only)"* ]]
 	[ "$(inside gpupool inventory --json | jq '.grants | length')" = 1 ]
+	[ "$(inside gpupool inventory --poolnode | jq '[.status.cards[].grants[]] | length')" = 1 ]
+	[ "$(inside gpupool inventory --poolnode | jq '.status.summary.grantedGiB')" = 12 ]
 	exec 8>&-
 	wait "$job"
 	[ "$(inside gpupool inventory --json | jq '.grants | length')" = 0 ]
