@@ -499,7 +499,7 @@ static int read_grant(struct json_object *object, const char *where, struct pool
 		      const struct card *card, struct error *error)
 {
 	struct shown_grant shown = { .cards = 0 };
-	const struct grant_form *form;
+	const struct grant_form *form = &grant_forms[0];
 
 	int r = read_fields(grant_fields, ARRAY_SIZE(grant_fields), GRANT_REQUIRED, object, where,
 			    &shown, error);
