@@ -114,20 +114,60 @@ static bool add_field(const struct reason *reason, const char *name, size_t leng
 	return false;
 }
 
-int reason_sentence(const struct reason *reason, struct strbuf *out)
+/* The part of "a|b|c" or "a|c" that is for the reason's scope; AT is moved to it. */
+static size_t choose_part(const struct reason *reason, const char **at, size_t length)
 {
-	const char *at = row_of(reason->code)->sentence;
+	const char *end = *at + length, *bar = memchr(*at, '|', length);
+	const char *second = bar ? memchr(bar + 1, '|', (size_t)(end - bar - 1)) : NULL;
+	unsigned part = (unsigned)reason->scope;
 
-	for (const char *open = strchr(at, '{'); open; open = strchr(at, '{')) {
-		const char *close = strchr(open, '}');
+	if (bar && !second)
+		part /= 2;
+	for (; part > 0 && bar; part--) {
+		*at = bar + 1;
+		bar = memchr(*at, '|', (size_t)(end - *at));
+	}
+	return (size_t)((bar ? bar : end) - *at);
+}
+
+/* A text with fields, but without parts to choose from. */
+static int add_filled(const struct reason *reason, const char *at, size_t length,
+		      struct strbuf *out)
+{
+	const char *end = at + length;
+
+	for (const char *open; (open = memchr(at, '{', (size_t)(end - at)));) {
+		const char *close = memchr(open, '}', (size_t)(end - open));
 
 		strbuf_add(out, at, (size_t)(open - at));
 		if (!close || !add_field(reason, open + 1, (size_t)(close - open - 1), out))
 			return -EINVAL;
 		at = close + 1;
 	}
-	strbuf_adds(out, at);
-	return strbuf_failed(out);
+	strbuf_add(out, at, (size_t)(end - at));
+	return 0;
+}
+
+int reason_sentence(const struct reason *reason, struct strbuf *out)
+{
+	const char *at = row_of(reason->code)->sentence;
+	int r = 0;
+
+	while (r == 0 && *at) {
+		size_t length = strcspn(at, "[");
+		const char *close = strchr(at + length, ']'), *part = at + length + 1;
+
+		r = add_filled(reason, at, length, out);
+		at += length;
+		if (r < 0 || !*at)
+			break;
+		if (!close)
+			return -EINVAL;
+		length = choose_part(reason, &part, (size_t)(close - part));
+		r = add_filled(reason, part, length, out);
+		at = close + 1;
+	}
+	return r < 0 ? r : strbuf_failed(out);
 }
 
 static int add_texts(const struct reason *reason, struct json_object *object)

@@ -5,7 +5,8 @@
  *
  * How to add a reason: one row in REASONS below. The sentence is a template whose placeholders are
  * fields of struct reason: {object} {node} {card} {model} {unit} {wanted} {have} {total} {detail};
- * and {s} is "s" unless {wanted} is 1.
+ * and {s} is "s" unless {wanted} is 1. [a|b|c] is a in a reason about the whole pool, b in one about
+ * a node, c in one about a card; [a|c] is a for pool and node.
  * test/unit/test_reason.c complains about a class that is too long, a placeholder that does not
  * exist, and a sentence without a cure.
  */
@@ -42,55 +43,68 @@ enum reason_link {
 	M(REASON_DRIVER_HUNG, "driver_hung", DRIVER, 0, "driver gives no answer",                  \
 	  "{node} offers no cards: {detail}. See the kernel log for Xid lines, then reset or "     \
 	  "reboot.")                                                                               \
-	M(REASON_NODE_CARDS, "node_cards", SCHEDULER, 1, "more cards than any node has",           \
-	  "{object} wants {wanted} card{s}{detail}, and {node} has the most of them, {total}. "    \
-	  "Ask for at most {total}.")                                                              \
+	M(REASON_NODE_CARDS, "node_cards", SCHEDULER, 1, "fewer such cards than asked for",        \
+	  "{object} wants {wanted} card{s}{detail}, and {node} has [the most of them where "       \
+	  "it may run, {total}|{total} of them|]. Ask for at most {total}.")                       \
+	M(REASON_NO_CARDS, "no_cards", SCHEDULER, 1, "no cards",                                   \
+	  "{object} wants {wanted} {unit}{s}, and [the pool|{node}|] has no cards. Add a "         \
+	  "node with cards.")                                                                      \
 	M(REASON_CARDS_BUSY, "cards_busy", SCHEDULER, 0, "not enough free cards",                  \
-	  "{object} wants {wanted} free card{s}, {node} has {have} of {total}. Wait for a holder " \
-	  "to end, or ask for no more than are free.")                                             \
-	M(REASON_CARD_MEMORY, "card_memory", SCHEDULER, 1, "slice larger than any card",           \
-	  "{object} wants {wanted} GiB on {detail}; with nothing else running there are {total} "  \
-	  "GiB at most: {card} of {node} has no more. Ask for at most {total} GiB on a card, or "  \
-	  "spread it over more cards with gpupool.io/slice-cards.")                                \
+	  "{object} [wants {wanted} free card{s}, {node} has {have} of {total}|cannot use "        \
+	  "{card} of {node}: {detail}]. Wait for a holder to end, or ask for no more than "        \
+	  "are free.")                                                                             \
+	M(REASON_CARD_MEMORY, "card_memory", SCHEDULER, 1, "slice larger than the cards",          \
+	  "{object} wants {wanted} GiB on {detail}; [with nothing else running there are "         \
+	  "{total} GiB at most where it may run: {card} of {node} has no more|with nothing "       \
+	  "else running {node} has {total} GiB at most: {card} has no more|{card} of "             \
+	  "{node} has {total} GiB]. Ask for at most {total} GiB on a card, or spread it "          \
+	  "over more cards with gpupool.io/slice-cards.")                                          \
 	M(REASON_MEMORY_BUSY, "memory_busy", SCHEDULER, 0, "not enough free card memory",          \
-	  "{object} wants {wanted} GiB on {detail}; free there are {have} GiB at most: {card} of " \
-	  "{node} has no more. Wait for a holder to end, or ask for no more than is free.")        \
+	  "{object} wants {wanted} GiB on {detail}; [free there are {have} GiB at most "           \
+	  "where it may run: {card} of {node} has no more|{node} has {have} GiB free at "          \
+	  "most: {card} has no more|{card} of {node} has {have} of {total} GiB free]. Wait "       \
+	  "for a holder to end, or ask for no more than is free.")                                 \
 	M(REASON_COMPUTE_BUSY, "compute_busy", SCHEDULER, 0, "not enough free compute",            \
-	  "{object} wants {wanted} % of compute on {detail}; free there are {have} % at most: "    \
-	  "{card} of {node} has no more. Wait for a holder to end, or ask for no more than is "    \
-	  "free.")                                                                                 \
+	  "{object} wants {wanted} % of compute on {detail}; [free there are {have} % at "         \
+	  "most where it may run: {card} of {node} has no more|{node} has {have} % free at "       \
+	  "most: {card} has no more|{card} of {node} has {have} % free]. Wait for a holder "       \
+	  "to end, or ask for no more than is free.")                                              \
 	M(REASON_NO_MODEL, "no_model", SCHEDULER, 1, "no card of the wanted model",                \
-	  "{object} wants a card of model {detail}, the pool has {model}. A pattern must fit "     \
-	  "a whole name, as *A100* does: correct it.")                                             \
+	  "{object} wants a card of model {detail}, [the pool|{node}|{card} of {node}] has "       \
+	  "{model}. A pattern must fit a whole name, as *A100* does: correct it.")                 \
 	M(REASON_NO_UUID, "no_uuid", SCHEDULER, 1, "no card with the wanted UUID",                 \
-	  "{object} wants card {detail}, which is not among the {total} cards of the pool. See "   \
-	  "gpupool inventory for their UUIDs.")                                                    \
+	  "{object} wants card {detail}, which [is not among the {total} cards of the "            \
+	  "pool|is not on {node}|{card} of {node} is not]. See gpupool inventory for their "       \
+	  "UUIDs.")                                                                                \
 	M(REASON_CARD_LOST, "card_lost", DRIVER, 0, "card lost",                                   \
-	  "{object} wants {wanted} {unit}{s}, {node} has {have} usable of {total}: {card} is "     \
-	  "lost, "                                                                                 \
-	  "{detail}. Reset the card or reboot {node}.")                                            \
+	  "{object} [wants {wanted} {unit}{s}, {node} has {have} usable of {total}: "              \
+	  "{card}|cannot use {card} of {node}: it] is lost, {detail}. Reset the card or "          \
+	  "reboot {node}.")                                                                        \
 	M(REASON_CARD_SUSPECT, "card_suspect", DRIVER, 0, "card unhealthy",                        \
-	  "{object} wants {wanted} {unit}{s}, {node} has {have} usable of {total}: {card} is "     \
-	  "suspect, {detail}. See gpupool inventory; it returns when its probe passes.")           \
+	  "{object} [wants {wanted} {unit}{s}, {node} has {have} usable of {total}: "              \
+	  "{card}|cannot use {card} of {node}: it] is suspect, {detail}. See gpupool "             \
+	  "inventory; it returns when its probe passes.")                                          \
 	M(REASON_WRONG_MODE, "wrong_mode", SHARING, 0, "card is in another mode",                  \
-	  "{object} wants {detail}, {node} has {have} of {total} cards in a mode for that: "       \
-	  "{card} is in another. Change its mode; out of MIG, that is nvidia-smi -mig 0.")         \
+	  "{object} wants {detail}, [{node} has {have} of {total} cards in a mode for "            \
+	  "that: {card} is in another|and {card} of {node} is in another mode]. Change its "       \
+	  "mode; out of MIG, that is nvidia-smi -mig 0.")                                          \
 	M(REASON_FOREIGN_USE, "foreign_use", SHARING, 0, "card used by a process without a grant", \
-	  "{object} wants {wanted} {unit}{s}, {node} has {have} usable of {total}: {card} is "     \
-	  "used "                                                                                  \
-	  "without a grant, {detail}. Stop that process or wait for it to end.")                   \
-	M(REASON_TAINT, "taint", SCHEDULER, 0, "no node lets the Pod in: taints",                  \
-	  "{object} may not run on {node}: it has the taint {detail}. Add a "                      \
-	  "toleration of it to the Pod, or remove the taint.")                                     \
-	M(REASON_AFFINITY, "affinity", SCHEDULER, 1, "no node has the wanted labels",              \
-	  "{object} wants a node with {detail}, and none of the {total} nodes is one. "            \
-	  "Correct the nodeSelector or the node affinity, or label a node.")                       \
-	M(REASON_NODE_CPU, "node_cpu", SCHEDULER, 1, "more CPU than any node has",                 \
-	  "{object} wants {wanted} m of CPU, and {node} has the most to give, {total} "            \
-	  "m. Ask for at most {total} m.")                                                         \
-	M(REASON_NODE_MEMORY, "node_memory", SCHEDULER, 1, "more memory than any node has",        \
-	  "{object} wants {wanted} MiB of memory, and {node} has the most to give, "               \
-	  "{total} MiB. Ask for at most {total} MiB.")                                             \
+	  "{object} [wants {wanted} {unit}{s}, {node} has {have} usable of {total}: "              \
+	  "{card}|cannot use {card} of {node}: it] is used without a grant, {detail}. Stop "       \
+	  "that process or wait for it to end.")                                                   \
+	M(REASON_TAINT, "taint", SCHEDULER, 0, "taint that the Pod does not tolerate",             \
+	  "{object} may not run on {node}: it has the taint {detail}. Add a toleration of "        \
+	  "it to the Pod, or remove the taint.")                                                   \
+	M(REASON_AFFINITY, "affinity", SCHEDULER, 1, "node without the wanted labels",             \
+	  "{object} wants a node with {detail}, and [none of the {total} nodes is "                \
+	  "one|{node} is none|]. Correct the nodeSelector or the node affinity, or label a "       \
+	  "node.")                                                                                 \
+	M(REASON_NODE_CPU, "node_cpu", SCHEDULER, 1, "less CPU than asked for",                    \
+	  "{object} wants {wanted} m of CPU, and {node} has [the most to give where it may "       \
+	  "run, ||]{total} m. Ask for at most {total} m.")                                         \
+	M(REASON_NODE_MEMORY, "node_memory", SCHEDULER, 1, "less memory than asked for",           \
+	  "{object} wants {wanted} MiB of memory, and {node} has [the most to give where "         \
+	  "it may run, ||]{total} MiB. Ask for at most {total} MiB.")                              \
 	M(REASON_CPU_BUSY, "cpu_busy", SCHEDULER, 0, "not enough free CPU",                        \
 	  "{object} wants {wanted} m of CPU, {node} has {have} m free of {total} m. "              \
 	  "Wait for a Pod to end, or ask for no more than is free.")                               \
@@ -107,17 +121,23 @@ enum reason_link {
 	  "{object} is one of a gang of {total} Pods, which takes {wanted} card{s} at least, and " \
 	  "the most{detail} are {have}. Ask for a smaller gang.")                                  \
 	M(REASON_MIG_PROFILE, "mig_profile", SHARING, 1, "no card with that MIG profile",          \
-	  "{object} wants {detail} has that profile; the pool has {model}. See nvidia-smi mig "    \
-	  "-lgip for the profiles of a card.")                                                     \
-	M(REASON_MIG_COUNT, "mig_count", SHARING, 1, "more MIG instances than any node can have",  \
-	  "{object} wants {detail}; with nothing else running there is room for {have} at most, "  \
-	  "on {node}. Ask for fewer or for a smaller profile, or change a fixed layout.")          \
+	  "{object} wants {detail}[ has that profile; the pool has {model}|, and no card "         \
+	  "of {node} has that profile: it has {model}|, and {card} of {node} has no such "         \
+	  "profile: it is a {model}]. See nvidia-smi mig -lgip for the profiles of a card.")       \
+	M(REASON_MIG_COUNT, "mig_count", SHARING, 1,                                               \
+	  "fewer MIG instances possible than asked for",                                           \
+	  "{object} wants {detail}; [with nothing else running there is room for {have} at "       \
+	  "most where it may run, on {node}|with nothing else running {node} has room for "        \
+	  "{have}|{card} of {node} has no room for one even when it is empty]. Ask for "           \
+	  "fewer or for a smaller profile, or change a fixed layout.")                             \
 	M(REASON_NOT_MIG, "not_mig", SHARING, 0, "card is not in MIG mode",                        \
-	  "{object} wants {detail}, and the cards of {node} in MIG mode have room for {have}: "    \
-	  "{card} is in another mode. Turn MIG on there with nvidia-smi -mig 1.")                  \
+	  "{object} wants {detail}, and [the cards of {node} in MIG mode have room for "           \
+	  "{have}: {card}|{card} of {node}] is in another mode. Turn MIG on there with "           \
+	  "nvidia-smi -mig 1.")                                                                    \
 	M(REASON_MIG_BUSY, "mig_busy", SHARING, 0, "no free place for the MIG instance",           \
-	  "{object} wants {detail}, {node} has room for {have} now: of the memory "                \
-	  "slices of {card} {total} are free. Wait for a holder to end, or ask for a smaller "     \
+	  "{object} wants {detail}, [{node} has room for {have} now: of the memory slices "        \
+	  "of {card} {total} are free|and {card} of {node} has no room for one: of its "           \
+	  "memory slices {total} are free]. Wait for a holder to end, or ask for a smaller "       \
 	  "profile.")                                                                              \
 	M(REASON_NOT_OFFERED, "not_offered", SHARING, 1, "kind of sharing not offered yet",        \
 	  "{object} wants {detail}, which this version of gpupool does not place. Ask for whole "  \
@@ -152,10 +172,14 @@ enum reason_code {
 	REASON_CODE_INVALID = -22,
 };
 
+/* Whom the numbers are about: the best that the pool has to offer, one node, or one card. */
+enum reason_scope { REASON_SCOPE_POOL, REASON_SCOPE_NODE, REASON_SCOPE_CARD };
+
 #define REASON_TEXT_MAX 256
 
 struct reason {
 	enum reason_code code;
+	enum reason_scope scope;
 	char object[REASON_TEXT_MAX]; /* "container main of Pod default/train" */
 	char node[REASON_TEXT_MAX];
 	char card[CARD_DESCRIPTION_MAX]; /* "card 3 (GPU-...)" */
@@ -179,7 +203,7 @@ enum reason_link reason_link_of(enum reason_code code);
 const char *reason_link_to_string(enum reason_link link);
 enum reason_link reason_link_from_string(const char *text);
 bool reason_is_for_ever(enum reason_code code);
-/* Adds the sentence with its placeholders filled. -EINVAL for a placeholder that does not exist. */
+/* Adds the sentence with its placeholders filled. -EINVAL for one that does not exist, or no end. */
 int reason_sentence(const struct reason *reason, struct strbuf *out);
 int reason_to_json(const struct reason *reason, struct json_object **ret, struct error *error);
 

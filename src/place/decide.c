@@ -128,7 +128,7 @@ static void place(const struct pool *pool, const struct shape *shape, uint32_t n
 }
 
 static int finish(struct pool *pool, const struct shape *shape, const struct best *best,
-		  struct decision *ret, struct reason *ret_reason)
+		  enum reason_scope scope, struct decision *ret, struct reason *ret_reason)
 {
 	struct standing standing = { .depth = DEPTH_IDENTITY };
 
@@ -140,7 +140,7 @@ static int finish(struct pool *pool, const struct shape *shape, const struct bes
 		return -EAGAIN;
 	if (best->node != ANY_NODE)
 		filter_node(pool, &shape->query, best->node, &standing);
-	return refuse_standing(pool, &shape->query, &standing, ret_reason);
+	return refuse_standing(pool, &shape->query, &standing, scope, ret_reason);
 }
 
 static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
@@ -148,6 +148,7 @@ static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
 {
 	char text[REASON_TEXT_MAX];
 	const char *wrong = query_check(demand, text, sizeof(text));
+	enum reason_scope scope = only == ANY_NODE ? REASON_SCOPE_POOL : REASON_SCOPE_NODE;
 	struct shape *indexed, own;
 	struct best best;
 	int r;
@@ -158,13 +159,13 @@ static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
 	indexed = only == ANY_NODE ? shape_get(pool, demand, ret_reason != NULL) : NULL;
 	if (indexed) {
 		ask_index(pool, indexed, &best);
-		return finish(pool, indexed, &best, ret, ret_reason);
+		return finish(pool, indexed, &best, scope, ret, ret_reason);
 	}
 	r = shape_init(pool, demand, &own);
 	if (r < 0)
 		return r;
 	scan(pool, &own, only, &best);
-	r = finish(pool, &own, &best, ret, ret_reason);
+	r = finish(pool, &own, &best, scope, ret, ret_reason);
 	shape_release(&own);
 	return r;
 }

@@ -337,6 +337,13 @@ static bool has_profile(const struct look *look)
 	return false;
 }
 
+static bool is_offered(const struct look *look)
+{
+	enum request_kind kind = look->query->request->kind;
+
+	return kind_modes[kind] && !(look->pool->withheld >> kind & 1);
+}
+
 /* The judgements before the loop; true when they end it. */
 static bool filter_identity(const struct look *look, struct standing *ret)
 {
@@ -353,8 +360,7 @@ static bool filter_identity(const struct look *look, struct standing *ret)
 		ret->total = (int64_t)look->pool->node_count;
 		return true;
 	}
-	if (query->request && (!kind_modes[query->request->kind] ||
-			       look->pool->withheld >> query->request->kind & 1)) {
+	if (query->request && !is_offered(look)) {
 		ret->depth = DEPTH_OFFERED;
 		ret->total = look->node->count;
 		return true;
@@ -396,4 +402,29 @@ void filter_node(const struct pool *pool, const struct query *query, unsigned no
 	}
 	ret->depth = DEPTH_FITS;
 	ret->fits = look.cards;
+}
+
+void filter_card(const struct pool *pool, const struct query *query, unsigned node, unsigned card,
+		 struct standing *ret)
+{
+	struct request one = *query->request;
+	struct query alone = *query;
+	struct look look = { pool, &alone, &pool->nodes[node], card_bit(card) };
+	enum depth depth = DEPTH_IDENTITY;
+
+	one.cards = 1;
+	alone.request = &one;
+	*ret = (struct standing){ .node = node, .card = card, .wanted = query->request->cards };
+	look.cards &= query_matches(pool, query, node);
+	if (look.cards && !is_offered(&look))
+		depth = DEPTH_OFFERED;
+	else if (look.cards)
+		depth = is_mig(query) && !has_profile(&look) ? DEPTH_MATCHING : DEPTH_SIZE;
+	for (; depth >= DEPTH_SIZE && depth < DEPTH_FITS; depth++) {
+		if (!concerns_node(depth) && !filters[depth](&look)) {
+			stop_at(&look, depth, 0, ret);
+			break;
+		}
+	}
+	ret->depth = depth;
 }

@@ -228,11 +228,15 @@ unsigned query_units(const struct request *request, unsigned card_units);
 /* filter.c */
 void filter_node(const struct pool *pool, const struct query *query, unsigned node,
 		 struct standing *ret);
+/* One card for one of the request's, whatever else is on the node and whatever the node lacks. */
+void filter_card(const struct pool *pool, const struct query *query, unsigned node, unsigned card,
+		 struct standing *ret);
 
 /* refuse.c: fills the reason and gives -EAGAIN or -ENOSPC. */
 int refuse_request(const char *object, const char *what, struct reason *ret_reason);
 int refuse_standing(const struct pool *pool, const struct query *query,
-		    const struct standing *standing, struct reason *ret_reason);
+		    const struct standing *standing, enum reason_scope scope,
+		    struct reason *ret_reason);
 
 /* mig.c */
 /* The layouts of its cards; -EINVAL for one that cannot be. */

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static int answer(const struct reason *reason)
 {
@@ -44,12 +45,23 @@ static void set_text(char *to, size_t size, struct strbuf *text)
 	reason_text(to, size, "%s", text->data);
 }
 
-static void set_models(const struct pool *pool, struct reason *reason)
+/* The models of the pool, of the node or of the card, whichever the reason is about. */
+static void set_models(const struct pool *pool, const struct standing *standing,
+		       struct reason *reason)
 {
+	const struct node *node = &pool->nodes[standing->node];
 	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+	struct model_set models = { { 0 } };
 
-	for (size_t i = 0; i < pool->model_count; i++)
-		strbuf_addf(&text, "%s%s", i ? ", " : "", pool->models[i]);
+	if (reason->scope == REASON_SCOPE_POOL)
+		memset(&models, 0xff, sizeof(models));
+	else if (reason->scope == REASON_SCOPE_CARD)
+		model_set_add(&models, node_slot(pool, node, standing->card)->model);
+	for (unsigned i = 0; reason->scope == REASON_SCOPE_NODE && i < node->count; i++)
+		model_set_add(&models, node_slot(pool, node, i)->model);
+	for (unsigned i = 0; i < pool->model_count; i++)
+		if (model_set_has(&models, i))
+			strbuf_addf(&text, "%s%s", text.length ? ", " : "", pool->models[i]);
 	set_text(reason->model, sizeof(reason->model), &text);
 }
 
@@ -71,23 +83,67 @@ struct refusal {
 	const struct standing *standing;
 };
 
+/* NODE has no cards; why? */
+static enum reason_code no_cards_on(const struct node *node, struct reason *reason)
+{
+	reason_text(reason->node, sizeof(reason->node), "%s", node->name);
+	if (!node->problem)
+		return REASON_NO_CARDS;
+	reason_text(reason->detail, sizeof(reason->detail), "%s", node->problem);
+	return node->versions_differ ? REASON_DRIVER_MISMATCH : REASON_NO_DRIVER;
+}
+
 static enum reason_code no_cards_at_all(const struct refusal *refusal, struct reason *reason)
 {
 	const struct pool *pool = refusal->pool;
 
-	reason->total = 0;
-	reason_text(reason->node, sizeof(reason->node), "%s",
-		    pool->node_count ? pool->nodes[0].name : "the pool");
-	for (size_t i = 0; i < pool->node_count; i++) {
-		const struct node *node = &pool->nodes[i];
+	for (size_t i = 0; i < pool->node_count; i++)
+		if (pool->nodes[i].problem)
+			return no_cards_on(&pool->nodes[i], reason);
+	if (pool->node_count != 1)
+		return REASON_NO_CARDS;
+	reason->scope = REASON_SCOPE_NODE;
+	return no_cards_on(&pool->nodes[0], reason);
+}
 
-		if (!node->problem)
-			continue;
-		reason_text(reason->node, sizeof(reason->node), "%s", node->name);
-		reason_text(reason->detail, sizeof(reason->detail), "%s", node->problem);
-		return node->versions_differ ? REASON_DRIVER_MISMATCH : REASON_NO_DRIVER;
-	}
-	return REASON_NODE_CARDS;
+static enum reason_code wrong_model(const struct refusal *refusal, struct reason *reason)
+{
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	add_wish(&text, refusal->query->request);
+	set_text(reason->detail, sizeof(reason->detail), &text);
+	return REASON_NO_MODEL;
+}
+
+static enum reason_code wrong_uuid(const struct refusal *refusal, struct reason *reason)
+{
+	const struct query *query = refusal->query;
+	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
+
+	if (!query->by_name)
+		strbuf_adds(&text, "other than ");
+	add_list(&text, query->by_name ? &query->request->uuids : &query->request->not_uuids,
+		 " or ");
+	set_text(reason->detail, sizeof(reason->detail), &text);
+	return REASON_NO_UUID;
+}
+
+/* One node, or one card of it. */
+static enum reason_code at_identity_of(const struct refusal *refusal, struct reason *reason)
+{
+	const struct pool *pool = refusal->pool;
+	const struct node *node = &pool->nodes[refusal->standing->node];
+	bool card = reason->scope == REASON_SCOPE_CARD;
+
+	if (node->count == 0)
+		return no_cards_on(node, reason);
+	reason->total = card ? 1 : node->count;
+	set_models(pool, refusal->standing, reason);
+	for (unsigned i = 0; i < node->count; i++)
+		if ((!card || i == refusal->standing->card) &&
+		    model_set_has(&refusal->query->models, node_slot(pool, node, i)->model))
+			return wrong_uuid(refusal, reason);
+	return wrong_model(refusal, reason);
 }
 
 static enum reason_code at_identity(const struct refusal *refusal, struct reason *reason)
@@ -96,20 +152,16 @@ static enum reason_code at_identity(const struct refusal *refusal, struct reason
 	const struct query *query = refusal->query;
 	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
 
+	if (reason->scope != REASON_SCOPE_POOL)
+		return at_identity_of(refusal, reason);
 	if (pool->slot_count == 0)
 		return no_cards_at_all(refusal, reason);
 	reason->total = (int64_t)pool->slot_count;
-	set_models(pool, reason);
-	if (!query_any_model(query)) {
-		add_wish(&text, query->request);
-		set_text(reason->detail, sizeof(reason->detail), &text);
-		return REASON_NO_MODEL;
-	}
-	if (query->by_name && query->named_count == 0) {
-		add_list(&text, &query->request->uuids, " or ");
-		set_text(reason->detail, sizeof(reason->detail), &text);
-		return REASON_NO_UUID;
-	}
+	set_models(pool, refusal->standing, reason);
+	if (!query_any_model(query))
+		return wrong_model(refusal, reason);
+	if (query->by_name && query->named_count == 0)
+		return wrong_uuid(refusal, reason);
 	strbuf_adds(&text, "no card of the pool is");
 	add_conditions(&text, query->request);
 	set_text(reason->detail, sizeof(reason->detail), &text);
@@ -121,17 +173,20 @@ static bool is_mig(const struct refusal *refusal)
 	return refusal->query->request->kind == REQUEST_MIG;
 }
 
-/* "2 MIG instances of 1g.10gb, and no card of model *A30*" */
+/* "2 MIG instances of 1g.10gb", for the pool: "..., and no card of model *A30* where it may run" */
 static enum reason_code at_profile(const struct refusal *refusal, struct reason *reason)
 {
 	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
 
 	if (request_describe(refusal->query->request, &text) < 0)
 		strbuf_reset(&text);
-	strbuf_adds(&text, ", and no card");
+	if (reason->scope == REASON_SCOPE_POOL)
+		strbuf_adds(&text, ", and no card");
 	add_conditions(&text, refusal->query->request);
+	if (reason->scope == REASON_SCOPE_POOL)
+		strbuf_adds(&text, " where it may run");
 	set_text(reason->detail, sizeof(reason->detail), &text);
-	set_models(refusal->pool, reason);
+	set_models(refusal->pool, refusal->standing, reason);
 	return REASON_MIG_PROFILE;
 }
 
@@ -276,12 +331,30 @@ static enum reason_code at_places(const struct refusal *refusal, struct reason *
 	return REASON_MIG_BUSY;
 }
 
+/* "a Pod holds it whole", "3 slices hold 24 of its 80 GiB" */
+static void set_holders(const struct refusal *refusal, struct reason *reason)
+{
+	const struct standing *standing = refusal->standing;
+	const struct slot *slot =
+		node_slot(refusal->pool, &refusal->pool->nodes[standing->node], standing->card);
+
+	if (slot->held_whole)
+		reason_text(reason->detail, sizeof(reason->detail), "a Pod holds it whole");
+	else
+		reason_text(reason->detail, sizeof(reason->detail), "%u slice%s %u of its %u GiB",
+			    slot->slices, slot->slices == 1 ? " holds" : "s hold", slot->granted,
+			    slot->units);
+}
+
 static enum reason_code at_free(const struct refusal *refusal, struct reason *reason)
 {
 	if (is_mig(refusal))
 		return at_places(refusal, reason);
-	if (refusal->query->request->kind != REQUEST_SLICE)
+	if (refusal->query->request->kind != REQUEST_SLICE) {
+		if (reason->scope == REASON_SCOPE_CARD)
+			set_holders(refusal, reason);
 		return REASON_CARDS_BUSY;
+	}
 	set_share(refusal, reason);
 	return REASON_MEMORY_BUSY;
 }
@@ -305,9 +378,14 @@ static void add_selector(struct strbuf *out, const struct demand *demand)
 
 static enum reason_code at_affinity(const struct refusal *refusal, struct reason *reason)
 {
+	const struct query *query = refusal->query;
 	autostrbuf text = STRBUF_INIT(8 * REASON_TEXT_MAX);
 
-	add_selector(&text, refusal->query->demand);
+	add_selector(&text, query->demand);
+	if (reason->scope == REASON_SCOPE_POOL && query->request) {
+		strbuf_adds(&text, " and cards");
+		add_conditions(&text, query->request);
+	}
 	set_text(reason->detail, sizeof(reason->detail), &text);
 	return REASON_AFFINITY;
 }
@@ -374,21 +452,26 @@ static enum reason_code (*const refusals[DEPTH_FITS])(const struct refusal *, st
 };
 
 int refuse_standing(const struct pool *pool, const struct query *query,
-		    const struct standing *standing, struct reason *ret_reason)
+		    const struct standing *standing, enum reason_scope scope,
+		    struct reason *ret_reason)
 {
 	const struct refusal refusal = { pool, query, standing };
 
+	if (scope == REASON_SCOPE_POOL && pool->node_count == 1 && standing->depth > DEPTH_IDENTITY)
+		scope = REASON_SCOPE_NODE;
+
 	assert(standing->depth < DEPTH_FITS); /* else it would have been placed */
-	*ret_reason = (struct reason){ .wanted = standing->wanted,
+	*ret_reason = (struct reason){ .scope = scope,
+				       .wanted = standing->wanted,
 				       .have = standing->have,
 				       .total = standing->total };
 	if (query->request && query->request->kind == REQUEST_MIG)
 		ret_reason->unit = "MIG instance";
 	reason_text(ret_reason->object, sizeof(ret_reason->object), "%s", query->object);
-	if (standing->depth > DEPTH_IDENTITY)
+	if (standing->depth > DEPTH_IDENTITY || scope != REASON_SCOPE_POOL)
 		reason_text(ret_reason->node, sizeof(ret_reason->node), "%s",
 			    pool->nodes[standing->node].name);
-	if (standing->depth > DEPTH_MATCHING) /* before, no one card is to blame */
+	if (standing->depth > DEPTH_MATCHING || scope == REASON_SCOPE_CARD) /* one is to blame */
 		set_card(pool, standing, ret_reason);
 	ret_reason->code = refusals[standing->depth](&refusal, ret_reason);
 	return answer(ret_reason);

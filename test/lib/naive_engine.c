@@ -382,7 +382,7 @@ static void judge_names(const struct naive_book *book, const struct demand *dema
 	ret->wanted = request->cards;
 	ret->have = 0;
 	ret->total = cards;
-	ret->code = cards == 0                      ? REASON_NODE_CARDS
+	ret->code = cards == 0                      ? REASON_NO_CARDS
 		    : !model                        ? REASON_NO_MODEL
 		    : request->uuids.count && !uuid ? REASON_NO_UUID
 						    : REASON_BAD_REQUEST;

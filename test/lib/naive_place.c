@@ -427,7 +427,7 @@ static void judge_names(const struct naive_world *world, const struct request *r
 	ret->wanted = request->cards;
 	ret->total = cards;
 	if (cards == 0)
-		ret->code = REASON_NODE_CARDS;
+		ret->code = REASON_NO_CARDS;
 	else if (!model)
 		ret->code = REASON_NO_MODEL;
 	else if (request->uuids.count && !uuid)
@@ -440,8 +440,9 @@ static void judge_names(const struct naive_world *world, const struct request *r
 static bool waits(enum reason_code code)
 {
 	static const enum reason_code never[] = {
-		REASON_NO_MODEL,    REASON_NO_UUID,     REASON_NODE_CARDS,  REASON_CARD_MEMORY,
-		REASON_BAD_REQUEST, REASON_NOT_OFFERED, REASON_MIG_PROFILE, REASON_MIG_COUNT,
+		REASON_NO_MODEL,    REASON_NO_UUID,     REASON_NODE_CARDS,
+		REASON_NO_CARDS,    REASON_CARD_MEMORY, REASON_BAD_REQUEST,
+		REASON_NOT_OFFERED, REASON_MIG_PROFILE, REASON_MIG_COUNT,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(never); i++)

@@ -81,7 +81,7 @@ static const struct {
 	  0,
 	  REASON_NODE_CARDS,
 	  { REASON_NODE_CARDS, 20 } },
-	{ TWO, "8 GiB 1 CPU", false, 8, 4, REASON_CPU_BUSY, { REASON_MEMORY_BUSY, 1 } },
+	{ TWO, "8 GiB 1 CPU", false, 8, 4, REASON_CPU_BUSY, { REASON_NO_CARDS, 1 } },
 	{ TWO "pods: [{gpus: 3, cpu: 1, node: b}]\n",
 	  "8 GiB",
 	  false,

@@ -76,7 +76,7 @@ static const struct refusal_case refusals[] = {
 	  16,
 	  8,
 	  8,
-	  "wants 16 cards, and a has the most of them, 8" },
+	  "wants 16 cards, and a has the most of them where it may run, 8" },
 	{ "more than a placement holds",
 	  { WHOLE(65) },
 	  NO_TROUBLE,
@@ -112,7 +112,8 @@ static const struct refusal_case refusals[] = {
 	  90,
 	  80,
 	  80,
-	  "wants 90 GiB on one card; with nothing else running there are 80 GiB at most: card 0 " },
+	  "wants 90 GiB on one card; with nothing else running there are 80 GiB at most where it "
+	  "may run: card 0 " },
 	{ "larger than a T4",
 	  { SLICE(1, 16), .uuids = LIST(uuids_all_t4) },
 	  NO_TROUBLE,
@@ -590,7 +591,7 @@ TEST(a_pool_without_cards_names_the_driver)
 	cleanup(pool_freep) struct pool *empty = make_pool(NULL, 0);
 
 	assert_int_equal(bare_decide(empty, &whole, "x", &placement, &reason), -ENOSPC);
-	assert_int_equal(reason.code, REASON_NODE_CARDS);
+	assert_int_equal(reason.code, REASON_NO_CARDS);
 	inventory_init(&inventory);
 	snprintf(inventory.problem, sizeof(inventory.problem), "libnvidia-ml.so.1 is missing");
 	cleanup(pool_freep) struct pool *broken = make_pool(&inventory, 1);

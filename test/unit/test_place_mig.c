@@ -249,10 +249,11 @@ static const struct {
 	  "wants 1 MIG instance of 1g.5gb, and the cards of a in MIG mode have room for 0: card "
 	  "1 " },
 	{ mixed, 2, NULL, "1g.6gb", 1, -ENOSPC, REASON_MIG_PROFILE, 1, 0, 2, "a",
-	  "wants 1 MIG instance of 1g.6gb, and no card has that profile; the pool has Tesla T4, " },
+	  "wants 1 MIG instance of 1g.6gb, and no card where it may run has that profile; the "
+	  "pool " },
 	{ mixed, 2, NULL, "7g.40gb", 4, -ENOSPC, REASON_MIG_COUNT, 4, 3, 3, "b",
 	  "wants 4 MIG instances of 7g.40gb; with nothing else running there is room for 3 at "
-	  "most, " },
+	  "most where it may run, on b. " },
 	{ mixed, 2, NULL, "7g.40gb", 3, -EAGAIN, REASON_NOT_MIG, 3, 2, 3, "b",
 	  "have room for 2: card 2 (GPU-1-2) is in another mode" },
 	{ mixed, 2, "4g.20gb", "4g.20gb", 1, -EAGAIN, REASON_MIG_BUSY, 1, 0, 4, "b",
@@ -264,8 +265,7 @@ static const struct {
 	{ mixed, 2, "7g.40gb", "1g.5gb", 1, -EAGAIN, REASON_MIG_BUSY, 1, 0, 0, "b",
 	  "1g.5gb (1 memory slice from 0, 1, 2, 3, 4, 5 or 6, 1 compute slice), b has room for 0" },
 	{ fixed, 1, NULL, "4g.20gb", 1, -ENOSPC, REASON_MIG_COUNT, 1, 0, 2, "a",
-	  "wants 1 MIG instance of 4g.20gb; with nothing else running there is room for 0 at "
-	  "most, " },
+	  "wants 1 MIG instance of 4g.20gb; with nothing else running a has room for 0. " },
 	{ fixed, 1, "3g.20gb", "3g.20gb", 1, -EAGAIN, REASON_MIG_BUSY, 1, 0, 4, "a",
 	  "3g.20gb (1 in the fixed layout there), a has room for 0 now" },
 };

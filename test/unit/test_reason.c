@@ -33,21 +33,30 @@ static bool has_cure(const char *sentence)
 	return false;
 }
 
+static void check_sentence(const struct reason *reason)
+{
+	autostrbuf text = STRBUF_INIT(4096);
+
+	assert_int_equal(reason_sentence(reason, &text), 0);
+	assert_null(strpbrk(text.data, "{}[|]"));
+	assert_true(has_cure(text.data));
+	assert_true(strstr(text.data, sample.object) || strstr(text.data, sample.node));
+}
+
 TEST(every_reason_is_whole)
 {
 	for (int code = REASON_NONE + 1; code < REASON_CODE_MAX; code++) {
 		struct reason reason = sample;
-		autostrbuf text = STRBUF_INIT(4096);
 
 		reason.code = (enum reason_code)code;
 		print_message("# %s\n", reason_name(reason.code));
 		assert_true(strlen(reason_class(reason.code)) > 0);
 		assert_true(strlen(reason_class(reason.code)) <= 60);
-		assert_null(strpbrk(reason_class(reason.code), "{}0123456789."));
-		assert_int_equal(reason_sentence(&reason, &text), 0);
-		assert_null(strpbrk(text.data, "{}"));
-		assert_true(has_cure(text.data));
-		assert_true(strstr(text.data, sample.object) || strstr(text.data, sample.node));
+		assert_null(strpbrk(reason_class(reason.code), "{}[|]0123456789."));
+		for (int scope = REASON_SCOPE_POOL; scope <= REASON_SCOPE_CARD; scope++) {
+			reason.scope = (enum reason_scope)scope;
+			check_sentence(&reason);
+		}
 		assert_true((int)reason_link_of(reason.code) >= 0);
 		for (int other = REASON_NONE; other < code; other++) {
 			assert_string_not_equal(reason_name(reason.code),
@@ -55,6 +64,47 @@ TEST(every_reason_is_whole)
 			assert_string_not_equal(reason_class(reason.code),
 						reason_class((enum reason_code)other));
 		}
+	}
+}
+
+/* Who reads about a node must not be told of the best in the pool. */
+static const struct {
+	enum reason_code code;
+	enum reason_scope scope;
+	const char *says;
+} scopes[] = {
+	{ REASON_NODE_CARDS, REASON_SCOPE_POOL,
+	  "node-1 has the most of them where it may run, 8." },
+	{ REASON_NODE_CARDS, REASON_SCOPE_NODE, "and node-1 has 8 of them. Ask" },
+	{ REASON_NO_CARDS, REASON_SCOPE_POOL, "and the pool has no cards. Add" },
+	{ REASON_NO_CARDS, REASON_SCOPE_NODE, "and node-1 has no cards. Add" },
+	{ REASON_CARDS_BUSY, REASON_SCOPE_NODE, "train wants 16 free cards, node-1 has 5 of 8. W" },
+	{ REASON_CARDS_BUSY, REASON_SCOPE_CARD, "cannot use card 3 (GPU-3) of node-1: detail. W" },
+	{ REASON_MEMORY_BUSY, REASON_SCOPE_POOL,
+	  "; free there are 5 GiB at most where it may run: " },
+	{ REASON_MEMORY_BUSY, REASON_SCOPE_NODE,
+	  "; node-1 has 5 GiB free at most: card 3 (GPU-3) " },
+	{ REASON_MEMORY_BUSY, REASON_SCOPE_CARD,
+	  "; card 3 (GPU-3) of node-1 has 5 of 8 GiB free. " },
+	{ REASON_CARD_LOST, REASON_SCOPE_NODE,
+	  "node-1 has 5 usable of 8: card 3 (GPU-3) is lost, " },
+	{ REASON_CARD_LOST, REASON_SCOPE_CARD,
+	  "use card 3 (GPU-3) of node-1: it is lost, detail. " },
+	{ REASON_AFFINITY, REASON_SCOPE_POOL, "and none of the 8 nodes is one. C" },
+	{ REASON_AFFINITY, REASON_SCOPE_NODE, "and node-1 is none. C" },
+};
+
+TEST(a_sentence_speaks_of_its_scope)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(scopes); i++) {
+		struct reason reason = sample;
+		autostrbuf text = STRBUF_INIT(4096);
+
+		reason.code = scopes[i].code;
+		reason.scope = scopes[i].scope;
+		assert_int_equal(reason_sentence(&reason, &text), 0);
+		if (!strstr(text.data, scopes[i].says))
+			fail_msg("%s", text.data);
 	}
 }
 
@@ -72,9 +122,9 @@ static const struct {
 	bool for_ever;
 	const char *sentence;
 } literal[] = {
-	{ REASON_NODE_CARDS, "node_cards", "more cards than any node has", "scheduler", true,
+	{ REASON_NODE_CARDS, "node_cards", "fewer such cards than asked for", "scheduler", true,
 	  "container main of Pod default/train wants 16 cardsdetail, and node-1 has the most of "
-	  "them, 8. Ask for at most 8." },
+	  "them where it may run, 8. Ask for at most 8." },
 	{ REASON_CARDS_BUSY, "cards_busy", "not enough free cards", "scheduler", false,
 	  "container main of Pod default/train wants 16 free cards, node-1 has 5 of 8. Wait for a "
 	  "holder to end, or ask for no more than are free." },
