@@ -7,7 +7,7 @@
 struct simulate_run_options {
 	struct common_options common;
 	struct simulate_inputs inputs;
-	const char *policy, *ties, *seeds, *arrival;
+	const char *policy, *ties, *seeds, *arrival, *record;
 	unsigned long seed, jobs;
 	bool original, replay, wait, csv, progress;
 };
@@ -52,6 +52,11 @@ static const struct option_row simulate_run_rows[] = {
 	  .kind = OPTION_FLAG,
 	  .help = "with all peculiarities of the published simulator",
 	  .offset = offsetof(struct simulate_run_options, original) },
+	{ .name = "record",
+	  .kind = OPTION_STRING,
+	  .argument = "FILE",
+	  .help = "write a log of all decisions, for gpupool sim replay",
+	  .offset = offsetof(struct simulate_run_options, record) },
 	{ .name = "jobs",
 	  .kind = OPTION_UINT,
 	  .argument = "N",
@@ -117,6 +122,10 @@ static int runs_set(struct runs *runs, const struct simulate_run_options *option
 	runs->results = calloc(runs->count, sizeof(*runs->results));
 	if (!runs->options || !runs->results)
 		return error_no_memory(error);
+	if (options->record && runs->count > 1)
+		return error_set(error, EINVAL,
+				 "--record writes the log of one run; give one seed instead of %zu",
+				 runs->count);
 	for (size_t i = 0; i < runs->count; i++) {
 		runs->options[i] = one;
 		runs->options[i].place.seed = options->seeds ? seeds.items[i] : options->seed;
@@ -295,6 +304,43 @@ static int print_runs(const struct runs *runs, const struct simulate_run_options
 	return EXIT_DONE;
 }
 
+static int run_all(struct runs *runs, const struct simulate_run_options *options,
+		   struct error *error)
+{
+	simulate_progress_start(&runs->progress, runs->count, options->progress);
+	int r = parallel_run(runs->count,
+			     options->jobs ? (unsigned)options->jobs : parallel_cores(), run_one,
+			     runs, error);
+	simulate_progress_end(&runs->progress);
+	return r;
+}
+
+static int write_line(void *data, const char *line, size_t length)
+{
+	errno = 0;
+	if (fwrite(line, 1, length, data) == length)
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+/* What the disk did not take is told at the latest when the file is closed. */
+static int run_recorded(struct runs *runs, const struct simulate_run_options *options,
+			struct error *error)
+{
+	FILE *file = fopen(options->record, "we");
+
+	if (!file)
+		return error_set_errno(error, errno, "cannot write %s", options->record);
+	runs->options[0].record = write_line;
+	runs->options[0].record_data = file;
+	int r = run_all(runs, options, error);
+	bool closed = fclose(file) == 0;
+
+	if (r == 0 && !closed)
+		r = error_set_errno(error, errno, "cannot write the log of decisions");
+	return r < 0 ? error_wrap(error, "%s", options->record) : 0;
+}
+
 static int simulate_run(void *data, int argc, char **argv)
 {
 	const struct simulate_run_options *options = data;
@@ -313,10 +359,8 @@ static int simulate_run(void *data, int argc, char **argv)
 	runs.trace = &trace;
 	for (size_t i = 0; i < runs.count; i++)
 		runs.options[i].arrival = simulate_arrival(runs.options[i].arrival, &trace);
-	simulate_progress_start(&runs.progress, runs.count, options->progress);
-	int r = parallel_run(runs.count, options->jobs ? (unsigned)options->jobs : parallel_cores(),
-			     run_one, &runs, &error);
-	simulate_progress_end(&runs.progress);
+	int r = options->record ? run_recorded(&runs, options, &error)
+				: run_all(&runs, options, &error);
 	return r < 0 ? fail(EXIT_FAILED, &error) : print_runs(&runs, options);
 }
 

@@ -173,15 +173,22 @@ static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
 int pool_decide(struct pool *pool, const struct demand *demand, struct decision *ret,
 		struct reason *ret_reason)
 {
-	return decide(pool, ANY_NODE, demand, ret, ret_reason);
+	int r = decide(pool, ANY_NODE, demand, ret, ret_reason);
+
+	record_decide(pool, NULL, demand, r, ret, ret_reason);
+	return r;
 }
 
 int pool_decide_on(struct pool *pool, unsigned node, const struct demand *demand,
 		   struct decision *ret, struct reason *ret_reason)
 {
+	int r;
+
 	if (node >= pool->node_count)
 		return -EINVAL;
-	return decide(pool, node, demand, ret, ret_reason);
+	r = decide(pool, node, demand, ret, ret_reason);
+	record_decide(pool, &node, demand, r, ret, ret_reason);
+	return r;
 }
 
 int pool_set_policy(struct pool *pool, const struct policy_options *options)
@@ -194,6 +201,7 @@ int pool_set_policy(struct pool *pool, const struct policy_options *options)
 	pool->options = *options;
 	pool->random = options->seed * 0x9e3779b97f4a7c15ull | 1;
 	shapes_drop(pool);
+	record_policy(pool, options);
 	return 0;
 }
 
@@ -247,6 +255,7 @@ int pool_set_workload(struct pool *pool, const struct workload_class *classes, s
 				       pool->node_count, &options);
 	for (size_t i = 0; i < read; i++)
 		shape_release(&shapes[i]);
+	record_workload(pool, classes, count, r);
 	if (r < 0) {
 		free(tables);
 		return r;

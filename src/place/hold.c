@@ -294,8 +294,8 @@ static struct held *held_from_decision(const struct pool *pool, const struct dem
 	return held;
 }
 
-int pool_assume(struct pool *pool, const struct demand *demand, const struct decision *decision,
-		uint64_t *ret_id)
+static int assume(struct pool *pool, const struct demand *demand, const struct decision *decision,
+		  uint64_t *ret_id)
 {
 	struct held *held;
 	unsigned full;
@@ -315,6 +315,15 @@ int pool_assume(struct pool *pool, const struct demand *demand, const struct dec
 	return r;
 }
 
+int pool_assume(struct pool *pool, const struct demand *demand, const struct decision *decision,
+		uint64_t *ret_id)
+{
+	int r = assume(pool, demand, decision, ret_id);
+
+	record_hold(pool, "assume", demand, decision, r, r < 0 ? 0 : *ret_id);
+	return r;
+}
+
 /* NULL when ID is no grant. */
 static struct grant_entry *find_entry(struct pool *pool, uint64_t id)
 {
@@ -326,7 +335,7 @@ static struct grant_entry *find_entry(struct pool *pool, uint64_t id)
 	return &pool->grants[number];
 }
 
-int pool_confirm(struct pool *pool, uint64_t id)
+static int confirm(struct pool *pool, uint64_t id)
 {
 	struct grant_entry *entry = find_entry(pool, id);
 
@@ -338,21 +347,23 @@ int pool_confirm(struct pool *pool, uint64_t id)
 	return 0;
 }
 
-int pool_forget(struct pool *pool, uint64_t id)
+int pool_confirm(struct pool *pool, uint64_t id)
 {
-	struct grant_entry *entry = find_entry(pool, id);
+	int r = confirm(pool, id);
 
-	if (!entry)
-		return -ENOENT;
-	return entry->held->assumed ? pool_release(pool, id) : -EPERM;
+	record_act(pool, "confirm", id, r);
+	return r;
 }
 
 int pool_hold(struct pool *pool, const struct demand *demand, const struct decision *decision,
 	      uint64_t *ret_id)
 {
-	int r = pool_assume(pool, demand, decision, ret_id);
+	int r = assume(pool, demand, decision, ret_id);
 
-	return r < 0 ? r : pool_confirm(pool, *ret_id);
+	if (r == 0)
+		r = confirm(pool, *ret_id);
+	record_hold(pool, "hold", demand, decision, r, r < 0 ? 0 : *ret_id);
+	return r;
 }
 
 static int find_card(const struct pool *pool, const struct node *node,
@@ -420,8 +431,8 @@ static int fill_held(const struct pool *pool, struct held *held, const struct gr
 	return 0;
 }
 
-int pool_hold_grant(struct pool *pool, unsigned node, const struct grant *grant, uint64_t *ret_id,
-		    struct error *error)
+static int hold_grant(struct pool *pool, unsigned node, const struct grant *grant, uint64_t *ret_id,
+		      struct error *error)
 {
 	autofree struct held *held = NULL;
 	unsigned full = 0;
@@ -449,7 +460,16 @@ int pool_hold_grant(struct pool *pool, unsigned node, const struct grant *grant,
 	return 0;
 }
 
-int pool_release(struct pool *pool, uint64_t id)
+int pool_hold_grant(struct pool *pool, unsigned node, const struct grant *grant, uint64_t *ret_id,
+		    struct error *error)
+{
+	int r = hold_grant(pool, node, grant, ret_id, error);
+
+	record_hold_grant(pool, node, grant, r, r < 0 ? 0 : *ret_id);
+	return r;
+}
+
+static int release(struct pool *pool, uint64_t id)
 {
 	struct grant_entry *entry = find_entry(pool, id);
 
@@ -462,6 +482,25 @@ int pool_release(struct pool *pool, uint64_t id)
 	entry->next_free = pool->first_free;
 	pool->first_free = (uint32_t)id;
 	return 0;
+}
+
+int pool_release(struct pool *pool, uint64_t id)
+{
+	int r = release(pool, id);
+
+	record_act(pool, "release", id, r);
+	return r;
+}
+
+int pool_forget(struct pool *pool, uint64_t id)
+{
+	struct grant_entry *entry = find_entry(pool, id);
+	int r = -ENOENT;
+
+	if (entry)
+		r = entry->held->assumed ? release(pool, id) : -EPERM;
+	record_act(pool, "forget", id, r);
+	return r;
 }
 
 size_t pool_grant_count(const struct pool *pool)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "place.h"
+#include "recorder.h"
 #include "tournament.h"
 
 #define NODE_CARDS_MAX   64u
@@ -116,10 +117,11 @@ struct pool {
 	struct policy_options options;
 	struct score_tables *tables; /* owned; what the expected workload says; may be NULL */
 	/* A cache: no answer depends on what it holds. */
-	struct shapes *shapes; /* owned */
-	uint32_t *changes;     /* owned; ring of nodes that changed, CHANGES_MAX long */
-	uint64_t change_count; /* since the start */
-	uint64_t random;       /* state of the generator that draws among ties */
+	struct shapes *shapes;     /* owned */
+	uint32_t *changes;         /* owned; ring of nodes that changed, CHANGES_MAX long */
+	uint64_t change_count;     /* since the start */
+	uint64_t random;           /* state of the generator that draws among ties */
+	struct recorder *recorder; /* owned; NULL: nobody records */
 };
 
 static inline bool model_set_has(const struct model_set *set, unsigned model)

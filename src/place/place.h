@@ -20,6 +20,7 @@
 
 #include "base/base.h"
 #include "model/model.h"
+#include "place/record.h"
 
 struct pool;
 

@@ -46,6 +46,7 @@ void pool_free(struct pool *pool)
 		return;
 	shapes_drop(pool);
 	pool_drop_tables(pool);
+	recorder_free(pool->recorder);
 	free(pool->changes);
 	for (size_t i = 0; i < pool->node_count; i++)
 		node_release(&pool->nodes[i]);
@@ -318,6 +319,8 @@ int pool_add_node(struct pool *pool, const struct node_spec *spec, struct error 
 		r = link_node(pool, &node, error);
 	if (r < 0)
 		node_release(&node);
+	else
+		record_node(pool, spec);
 	return r;
 }
 
@@ -325,6 +328,7 @@ void pool_withhold(struct pool *pool, enum request_kind kind)
 {
 	pool->withheld |= 1u << kind;
 	shapes_drop(pool);
+	record_withhold(pool, kind);
 }
 
 const char *pool_node_name(const struct pool *pool, unsigned node)

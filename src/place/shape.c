@@ -107,6 +107,21 @@ static void key_demand(struct key *key, const struct demand *demand)
 	}
 }
 
+size_t shape_key(const struct demand *demand, uint8_t ret[SHAPE_KEY_MAX])
+{
+	struct key key;
+
+	key.size = 0; /* the bytes behind it are not read */
+	key.full = demand->request_count > 1 ||
+		   (demand->request_count && demand->requests[0].uuids.count > 0);
+	if (!key.full)
+		key_demand(&key, demand);
+	if (key.full)
+		return 0;
+	memcpy(ret, key.bytes, key.size);
+	return key.size;
+}
+
 static uint64_t key_hash(const struct key *key) /* FNV-1a over words */
 {
 	uint64_t hash = 0xcbf29ce484222325u, word;

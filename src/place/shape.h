@@ -25,6 +25,9 @@ struct shape {
 	uint64_t used; /* the turn when it was last asked for */
 };
 
+/* Bytes that differ whenever the demands do, as far as decisions look at them; 0: too many, or not
+ * all is in them (UUIDs, several requests). */
+size_t shape_key(const struct demand *demand, uint8_t ret[SHAPE_KEY_MAX]);
 /* Everything but the index. 0 or -ENOMEM. */
 int shape_init(const struct pool *pool, const struct demand *demand, struct shape *ret);
 void shape_release(struct shape *shape);

@@ -49,6 +49,9 @@ struct run_options {
 	bool original;    /* all peculiarities of the published simulator */
 	bool replay;      /* arrivals and departures by the trace's times instead of the protocol */
 	bool wait;        /* replay: who does not fit waits, first come first tried; else dropped */
+	/* NULL, or who gets the log of decisions, see place/record.h. */
+	int (*record)(void *data, const char *line, size_t length);
+	void *record_data;
 };
 
 struct run_count {

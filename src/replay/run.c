@@ -7,9 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#define HASH_START 0xcbf29ce484222325u
-#define HASH_PRIME 0x100000001b3u
-
 void run_result_release(struct run_result *result)
 {
 	free(result->points);
@@ -111,6 +108,9 @@ static int run_prepare(struct run *run, struct error *error)
 	run->dirty = calloc(count, sizeof(*run->dirty));
 	if (!run->pool || !run->node_left || !run->node_fragment || !run->node_dirty || !run->dirty)
 		return error_no_memory(error);
+	if (run->options->record &&
+	    pool_start_record(run->pool, run->options->record, run->options->record_data) < 0)
+		return error_no_memory(error);
 	int r = run_add_nodes(run, error);
 	if (r == 0)
 		r = run_set_policy(run, error);
@@ -120,21 +120,8 @@ static int run_prepare(struct run *run, struct error *error)
 		return r;
 	for (uint32_t i = 0; i < count; i++)
 		run_read_node(run, i);
-	run->result.checksum = HASH_START;
+	run->result.checksum = DECISION_HASH_START;
 	return run_hold_running(run, error);
-}
-
-static void run_hash(struct run *run, uint64_t value)
-{
-	run->result.checksum = (run->result.checksum ^ value) * HASH_PRIME;
-}
-
-static void run_hash_decision(struct run *run, const struct decision *decision)
-{
-	run_hash(run, run->nodes[decision->node] + 1);
-	for (unsigned i = 0; i < decision->count; i++)
-		for (unsigned k = 0; k < decision->placements[i].count; k++)
-			run_hash(run, decision->placements[i].cards[k]);
 }
 
 void run_count_arrival(struct run *run, uint32_t pod)
@@ -153,7 +140,6 @@ void run_count_failure(struct run *run, uint32_t pod)
 	run->result.failed++;
 	run->result.classes[shape->class].failed++;
 	run->result.constrained.failed += shape->constrained;
-	run_hash(run, 0);
 }
 
 int run_place(struct run *run, uint32_t pod, uint64_t *ret_id, uint32_t *ret_node,
@@ -162,7 +148,9 @@ int run_place(struct run *run, uint32_t pod, uint64_t *ret_id, uint32_t *ret_nod
 	const struct demand *demand = &run_shape(run, pod)->demand;
 	struct decision *decision = &run->decision;
 
-	int r = pool_decide(run->pool, demand, decision, NULL);
+	int r = pool_decide(run->pool, demand, decision,
+			    run->options->record ? &run->reason : NULL);
+	run->result.checksum = decision_hash(run->result.checksum, r < 0 ? NULL : decision);
 	if (r == -EAGAIN || r == -ENOSPC)
 		return 0;
 	if (r == 0)
@@ -173,7 +161,6 @@ int run_place(struct run *run, uint32_t pod, uint64_t *ret_id, uint32_t *ret_nod
 	run->result.placed++;
 	*ret_node = decision->node;
 	run_read_node(run, decision->node);
-	run_hash_decision(run, decision);
 	return 1;
 }
 
@@ -277,7 +264,14 @@ int run_open(struct run *run, const struct trace *trace, const struct run_option
 
 int run_arrive(struct run *run, struct error *error)
 {
-	return run->options->replay ? run_replay(run, error) : run_protocol(run, error);
+	int r = run->options->replay ? run_replay(run, error) : run_protocol(run, error);
+
+	if (r == 0 && run->options->record) {
+		r = pool_end_record(run->pool);
+		if (r < 0)
+			return error_set_errno(error, -r, "cannot write the log of decisions");
+	}
+	return r;
 }
 
 int run_trace(const struct trace *trace, const struct run_options *options, struct run_result *ret,

@@ -19,6 +19,7 @@ struct run {
 	int64_t left_milli, arrived_milli;
 	double fragment_milli;
 	struct decision decision;
+	struct reason reason; /* for the log of decisions */
 	struct run_result result;
 };
 

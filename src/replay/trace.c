@@ -70,7 +70,7 @@ int trace_add_card(struct node_spec *node, const char *model, uint64_t mib, unsi
 	card->numa = -1;
 	card->mode = CARD_MODE_AUTO;
 	card->memory_bytes = mib << 20;
-	snprintf(card->uuid, sizeof(card->uuid), "%.88s/%u", node->name, index);
+	snprintf(card->uuid, sizeof(card->uuid), "%.88s:%u", node->name, index);
 	snprintf(card->model, sizeof(card->model), "%s", model);
 	return 0;
 }

@@ -116,3 +116,74 @@ number() {
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 1 ]
 }
+
+@test "a recorded run replays to the same answers and the same checksum" {
+	log=$BATS_TEST_TMPDIR/log
+	for how in "--policy default" "--policy fgd" "--policy fgd --ties random" \
+		"--policy bestfit --original" "--replay --wait"; do
+		run gpupool sim run --nodes $nodes --pods $pods $how --record "$log" --json
+		[ "$status" -eq 0 ]
+		first=$(number checksum)
+		run gpupool sim replay "$log" --json
+		[ "$status" -eq 0 ]
+		[ "$(number checksum)" = "$first" ]
+	done
+	run gpupool sim replay "$log"
+	[ "$status" -eq 0 ]
+	[[ $output =~ ^[0-9]+" decisions, all equal"$ ]]
+	run gpupool sim replay - <"$log"
+	[ "$status" -eq 0 ]
+}
+
+@test "one node changed in a log is found, with its line" {
+	log=$BATS_TEST_TMPDIR/log
+	gpupool sim run --nodes $nodes --pods $pods --ties random --record "$log" >/dev/null
+	line=$(grep -n '"event":"decide".*"placements"' "$log" | sed -n '5000s/:.*//p')
+	sed -i -E "${line}s/\"node\":([0-9]+)/\"node\":9\1/" "$log"
+	run gpupool sim replay "$log"
+	[ "$status" -eq 1 ]
+	[[ ${lines[0]} == "$log:$line: "* ]]
+	[[ ${lines[1]} == *'"node":9'* && ${lines[2]} == *'"event":"decide"'* ]]
+	run gpupool sim replay "$log" --json
+	[ "$status" -eq 1 ]
+	[ "$(number equal)" = False ]
+	[ "$(number line)" -eq "$line" ]
+}
+
+@test "a log that is cut, of another version or on a full disk is one sentence" {
+	log=$BATS_TEST_TMPDIR/log
+	gpupool sim run --cluster-text '2 nodes of 2 h100; 9 Pods of 12 GiB' --record "$log" >/dev/null
+	run gpupool sim replay "$log"
+	[ "$output" = "9 decisions, all equal" ]
+	whole=$(wc -l <"$log")
+	for kept in 1 3 $((whole - 1)); do
+		head -n "$kept" "$log" >"$log.cut"
+		run gpupool sim replay "$log.cut"
+		[ "$status" -eq 1 ]
+		[[ $output == *"log.cut:$kept: the log breaks off here"* ]]
+	done
+	head -c -20 "$log" >"$log.cut"
+	run gpupool sim replay "$log.cut"
+	[ "$status" -eq 1 ]
+	[[ $output == *"log.cut:$whole:"* ]]
+	sed "$((whole - 1))d" "$log" >"$log.cut"
+	run gpupool sim replay "$log.cut"
+	[ "$status" -eq 1 ]
+	[[ $output == *"log.cut:$((whole - 1)): the end counts other lines"* ]]
+	sed 's/"version":1}/"version":2}/' "$log" >"$log.cut"
+	run gpupool sim replay "$log.cut"
+	[ "$status" -eq 1 ]
+	[[ $output == *"version 2, and this program reads version 1"* ]]
+	run gpupool sim replay "$nodes"
+	[ "$status" -eq 1 ]
+	run gpupool sim run --nodes $nodes --pods $pods --record /dev/full
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == *"/dev/full: cannot write the log of decisions: No space left on device"* ]]
+	run gpupool sim run --nodes $nodes --pods $pods --seeds 1..2 --record "$log"
+	[ "$status" -eq 2 ]
+	run gpupool sim replay
+	[ "$status" -eq 2 ]
+	run gpupool sim replay /nonexistent
+	[ "$status" -eq 1 ]
+}
