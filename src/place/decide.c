@@ -43,10 +43,17 @@ static void fill_placement(const struct pool *pool, const struct request *reques
 }
 
 struct best {
-	uint32_t node; /* ANY_NODE: none was looked at */
+	uint32_t node; /* TOURNAMENT_NONE: none fits */
 	struct tournament_key key;
 	uint32_t alike;
 };
+
+static int compare_keys(const struct tournament_key *a, const struct tournament_key *b)
+{
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return a->tie < b->tie ? -1 : a->tie > b->tie;
+}
 
 /* One node more; of those that are alike the first stays, or each with the same chance. */
 static void offer(struct pool *pool, const struct shape *shape, unsigned node, struct best *best)
@@ -54,19 +61,18 @@ static void offer(struct pool *pool, const struct shape *shape, unsigned node, s
 	struct tournament_key key;
 	int order = 1;
 
-	shape_judge(pool, shape, node, &key);
-	if (best->node != ANY_NODE)
-		order = tournament_compare(&key, &best->key);
+	if (!shape_fits(pool, shape, node, &key))
+		return;
+	if (best->node != TOURNAMENT_NONE)
+		order = compare_keys(&key, &best->key);
 	if (order < 0)
 		return;
 	if (order > 0) {
 		*best = (struct best){ node, key, 1 };
 		return;
 	}
-	if (best->node == node)
-		return;
 	best->alike++;
-	if (shape->ties == TIE_RANDOM && key.depth == DEPTH_FITS) {
+	if (shape->ties == TIE_RANDOM) {
 		if (draw(pool, best->alike) == 0)
 			best->node = node;
 	} else if (node < best->node) {
@@ -79,28 +85,41 @@ static void scan(struct pool *pool, const struct shape *shape, uint32_t only, st
 {
 	const struct query *query = &shape->query;
 
-	*best = (struct best){ .node = ANY_NODE };
-	if (only != ANY_NODE) {
+	*best = (struct best){ .node = TOURNAMENT_NONE };
+	if (only != ANY_NODE)
 		offer(pool, shape, only, best);
-		return;
+	for (uint32_t i = 0; only == ANY_NODE && i < query->named_count; i++) {
+		uint32_t node = pool->slots[query->named[i]].node;
+
+		if (i == 0 || node != pool->slots[query->named[i - 1]].node)
+			offer(pool, shape, node, best);
 	}
-	for (uint32_t i = 0; query->by_name && i < query->named_count; i++)
-		offer(pool, shape, pool->slots[query->named[i]].node, best);
-	if (best->node != ANY_NODE && best->key.depth == DEPTH_FITS)
-		return;
-	for (uint32_t i = 0; i < pool->node_count; i++) /* else the deepest obstacle of all */
+	for (uint32_t i = 0; only == ANY_NODE && !query->by_name && i < pool->node_count; i++)
 		offer(pool, shape, i, best);
 }
 
-static void ask_index(struct pool *pool, const struct shape *shape, struct best *best)
+static uint32_t scan_obstacles(const struct pool *pool, const struct shape *shape)
 {
-	const struct tournament *tournament = &shape->tournament;
+	int64_t nearest = INT64_MIN;
+	uint32_t node = TOURNAMENT_NONE;
 
-	*best = (struct best){ .node = tournament_best(tournament) };
-	if (best->node == TOURNAMENT_NONE)
-		return;
-	best->key = tournament->keys[best->node];
-	if (shape->ties == TIE_RANDOM && best->key.depth == DEPTH_FITS)
+	for (uint32_t i = 0; i < pool->node_count; i++) {
+		int64_t obstacle = shape_obstacle(pool, shape, i);
+
+		if (obstacle > nearest) {
+			nearest = obstacle;
+			node = i;
+		}
+	}
+	return node;
+}
+
+static void ask_index(struct pool *pool, struct shape *shape, struct best *best)
+{
+	struct tournament *tournament = &shape->fits.tournament;
+
+	best->node = tournament_best(tournament, &best->key);
+	if (shape->ties == TIE_RANDOM && best->node != TOURNAMENT_NONE)
 		best->node = tournament_nth(tournament,
 					    (uint32_t)draw(pool, tournament_alike(tournament)));
 }
@@ -127,20 +146,56 @@ static void place(const struct pool *pool, const struct shape *shape, uint32_t n
 		       &ret->placements[ret->count++]);
 }
 
-static int finish(struct pool *pool, const struct shape *shape, const struct best *best,
-		  enum reason_scope scope, struct decision *ret, struct reason *ret_reason)
+/* NEAREST: the node to speak of, or TOURNAMENT_NONE. */
+static int refuse(const struct pool *pool, const struct shape *shape, uint32_t nearest,
+		  enum reason_scope scope, struct reason *ret_reason)
 {
 	struct standing standing = { .depth = DEPTH_IDENTITY };
 
-	if (best->node != ANY_NODE && best->key.depth == DEPTH_FITS) {
-		place(pool, shape, best->node, ret);
+	if (nearest != TOURNAMENT_NONE)
+		filter_node(pool, &shape->query, nearest, &standing);
+	return refuse_standing(pool, &shape->query, &standing, scope, ret_reason);
+}
+
+static int decide_indexed(struct pool *pool, struct shape *shape, struct decision *ret,
+			  struct reason *ret_reason)
+{
+	struct best best;
+	uint32_t nearest;
+
+	ask_index(pool, shape, &best);
+	if (best.node != TOURNAMENT_NONE) {
+		place(pool, shape, best.node, ret);
 		return 0;
 	}
 	if (!ret_reason)
 		return -EAGAIN;
-	if (best->node != ANY_NODE)
-		filter_node(pool, &shape->query, best->node, &standing);
-	return refuse_standing(pool, &shape->query, &standing, scope, ret_reason);
+	nearest = shape_nearest(pool, shape);
+	if (nearest == TOURNAMENT_NONE) /* no memory for an index */
+		nearest = scan_obstacles(pool, shape);
+	return refuse(pool, shape, nearest, REASON_SCOPE_POOL, ret_reason);
+}
+
+static int decide_scanning(struct pool *pool, uint32_t only, const struct demand *demand,
+			   struct decision *ret, struct reason *ret_reason)
+{
+	struct shape shape;
+	struct best best;
+	int r = shape_init(pool, demand, &shape);
+
+	if (r < 0)
+		return r;
+	scan(pool, &shape, only, &best);
+	if (best.node != TOURNAMENT_NONE)
+		place(pool, &shape, best.node, ret);
+	else if (!ret_reason)
+		r = -EAGAIN;
+	else
+		r = only != ANY_NODE ? refuse(pool, &shape, only, REASON_SCOPE_NODE, ret_reason)
+				     : refuse(pool, &shape, scan_obstacles(pool, &shape),
+					      REASON_SCOPE_POOL, ret_reason);
+	shape_release(&shape);
+	return r;
 }
 
 static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
@@ -148,26 +203,14 @@ static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
 {
 	char text[REASON_TEXT_MAX];
 	const char *wrong = query_check(demand, text, sizeof(text));
-	enum reason_scope scope = only == ANY_NODE ? REASON_SCOPE_POOL : REASON_SCOPE_NODE;
-	struct shape *indexed, own;
-	struct best best;
-	int r;
+	struct shape *shape;
 
 	if (wrong)
 		return refuse_request(demand->object ? demand->object : "the Pod", wrong,
 				      ret_reason);
-	indexed = only == ANY_NODE ? shape_get(pool, demand, ret_reason != NULL) : NULL;
-	if (indexed) {
-		ask_index(pool, indexed, &best);
-		return finish(pool, indexed, &best, scope, ret, ret_reason);
-	}
-	r = shape_init(pool, demand, &own);
-	if (r < 0)
-		return r;
-	scan(pool, &own, only, &best);
-	r = finish(pool, &own, &best, scope, ret, ret_reason);
-	shape_release(&own);
-	return r;
+	shape = only == ANY_NODE ? shape_get(pool, demand) : NULL;
+	return shape ? decide_indexed(pool, shape, ret, ret_reason)
+		     : decide_scanning(pool, only, demand, ret, ret_reason);
 }
 
 int pool_decide(struct pool *pool, const struct demand *demand, struct decision *ret,
@@ -236,6 +279,21 @@ static void empty_boards(const struct pool *pool, struct board *boards)
 	}
 }
 
+/* As the nodes are now. */
+static int fill_memos(struct pool *pool)
+{
+	struct board board;
+
+	pool->memos = calloc(pool->node_count + 1, sizeof(*pool->memos));
+	if (!pool->memos)
+		return -ENOMEM;
+	for (unsigned i = 0; i < pool->node_count; i++) {
+		pool_board(pool, i, &board);
+		score_memo_fill(pool->tables, &board, &pool->memos[i]);
+	}
+	return 0;
+}
+
 int pool_set_workload(struct pool *pool, const struct workload_class *classes, size_t count)
 {
 	const struct score_options options = score_options_of(pool);
@@ -262,10 +320,11 @@ int pool_set_workload(struct pool *pool, const struct workload_class *classes, s
 	}
 	pool_drop_tables(pool);
 	pool->tables = tables;
-	if (read == 0) /* nothing is expected: as without a workload */
+	r = read > 0 ? fill_memos(pool) : 0;
+	if (read == 0 || r < 0) /* nothing is expected: as without a workload */
 		pool_drop_tables(pool);
 	shapes_drop(pool);
-	return 0;
+	return r;
 }
 
 void pool_drop_tables(struct pool *pool)
@@ -273,5 +332,7 @@ void pool_drop_tables(struct pool *pool)
 	if (pool->tables)
 		score_tables_release(pool->tables);
 	free(pool->tables);
+	free(pool->memos);
 	pool->tables = NULL;
+	pool->memos = NULL;
 }

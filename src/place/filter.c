@@ -428,3 +428,25 @@ void filter_card(const struct pool *pool, const struct query *query, unsigned no
 	}
 	ret->depth = depth;
 }
+
+uint64_t filter_eligible(const struct pool *pool, const struct query *query, unsigned node)
+{
+	const uint32_t changing = 1u << DEPTH_FREE | 1u << DEPTH_COMPUTE | 1u << DEPTH_CPU |
+				  1u << DEPTH_MEMORY | 1u << DEPTH_PODS;
+	const unsigned wanted = query->request ? query->request->cards : 1;
+	struct look look = { pool, query, &pool->nodes[node], 1 };
+	struct standing standing = { 0 };
+
+	if (query->request)
+		look.cards = query_matches(pool, query, node);
+	if (filter_identity(&look, &standing))
+		return 0;
+	for (enum depth depth = DEPTH_SIZE; depth < DEPTH_FITS; depth++) {
+		if (changing >> depth & 1 || (!query->request && !concerns_node(depth)))
+			continue;
+		look.cards = filters[depth](&look);
+		if (count_room(&look, depth, look.cards, wanted) < wanted)
+			return 0;
+	}
+	return query->request ? look.cards : UINT64_MAX;
+}

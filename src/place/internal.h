@@ -53,15 +53,13 @@ struct mig_card {
 
 struct node {
 	/* What each decision and grant touches: one line of the processor's cache. */
-	uint64_t idle;                  /* sets of the node's cards: no holder at all */
-	uint64_t for_whole, for_slices; /* that may be held so, holders left out of account */
-	uint64_t *groups;               /* owned; NVLink groups of two and more cards */
-	struct mig_card *mig;           /* owned; by card; NULL: none is in that mode */
-	uint32_t first;                 /* number in the pool of the first card */
+	uint64_t idle;        /* sets of the node's cards: no holder at all */
+	uint64_t *groups;     /* owned; NVLink groups of two and more cards */
+	struct mig_card *mig; /* owned; by card; NULL: none is in that mode */
+	uint32_t first;       /* number in the pool of the first card */
 	unsigned count, group_count;
 
 	struct resources total, used; /* allocatable, and the sum of needs */
-	uint64_t changed;             /* number of the last change in the pool's log */
 	uint64_t tags;                /* kinds of Pods that are there, see tag_of() */
 	uint32_t tag_counts[64];
 
@@ -70,7 +68,7 @@ struct node {
 	char *problem;           /* owned; why the driver gives no cards, or NULL */
 	bool versions_differ;
 	struct card *cards; /* owned, with their links and processes */
-	uint64_t healthy, foreign, for_mig;
+	uint64_t healthy, foreign;
 	uint64_t modes[CARD_MODE_MAX];
 	uint16_t *ties; /* owned; count * count, the strength of each pair's link */
 };
@@ -116,9 +114,12 @@ struct pool {
 
 	struct policy_options options;
 	struct score_tables *tables; /* owned; what the expected workload says; may be NULL */
+	struct score_memo *memos;    /* owned; by node; NULL without tables */
 	/* A cache: no answer depends on what it holds. */
-	struct shapes *shapes;     /* owned */
-	uint32_t *changes;         /* owned; ring of nodes that changed, CHANGES_MAX long */
+	struct shapes *shapes; /* owned */
+	uint32_t *changes;     /* owned; ring of nodes that changed, CHANGES_MAX long */
+	uint64_t *changed;     /* owned; by node: the number of its last change */
+	size_t changed_capacity;
 	uint64_t change_count;     /* since the start */
 	uint64_t random;           /* state of the generator that draws among ties */
 	struct recorder *recorder; /* owned; NULL: nobody records */
@@ -233,6 +234,11 @@ void filter_node(const struct pool *pool, const struct query *query, unsigned no
 /* One card for one of the request's, whatever else is on the node and whatever the node lacks. */
 void filter_card(const struct pool *pool, const struct query *query, unsigned node, unsigned card,
 		 struct standing *ret);
+/*
+ * The cards of NODE that pass every filter whose answer never changes, 0 when they are fewer than
+ * the request wants or the node itself does not pass; UINT64_MAX for a Pod without cards.
+ */
+uint64_t filter_eligible(const struct pool *pool, const struct query *query, unsigned node);
 
 /* refuse.c: fills the reason and gives -EAGAIN or -ENOSPC. */
 int refuse_request(const char *object, const char *what, struct reason *ret_reason);

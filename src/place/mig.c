@@ -234,7 +234,8 @@ int64_t mig_choose(const struct pool *pool, const struct shape *shape, const str
 		look_at(pool, board->node, first_card(rest), request, false,
 			&looks[first_card(rest)]);
 	for (unsigned i = 0; i < request->cards; i++) {
-		struct answer answer = shape_score(pool, shape, &left, &piece, fits);
+		const struct question question = { .board = &left, .piece = &piece, .fits = fits };
+		struct answer answer = shape_score(pool, shape, &question);
 		unsigned card = first_card(answer.cards);
 		struct mig_look *look = &looks[card];
 		unsigned start = (unsigned)choose_start(look);

@@ -48,6 +48,7 @@ void pool_free(struct pool *pool)
 	pool_drop_tables(pool);
 	recorder_free(pool->recorder);
 	free(pool->changes);
+	free(pool->changed);
 	for (size_t i = 0; i < pool->node_count; i++)
 		node_release(&pool->nodes[i]);
 	for (size_t i = 0; i < pool->model_count; i++)
@@ -189,11 +190,6 @@ static int fill_node(struct node *node, const struct node_spec *spec)
 		node->modes[card->mode] |= bit;
 		node->idle |= bit;
 	}
-	uint64_t usable = node->healthy & ~node->foreign;
-
-	node->for_whole = usable & (node->modes[CARD_MODE_WHOLE] | node->modes[CARD_MODE_AUTO]);
-	node->for_slices = usable & (node->modes[CARD_MODE_SLICES] | node->modes[CARD_MODE_AUTO]);
-	node->for_mig = usable & node->modes[CARD_MODE_MIG];
 	return topology_init(node);
 }
 
@@ -286,7 +282,9 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 
 	node->first = (uint32_t)pool->slot_count;
 	if (vec_reserve(&pool->nodes, &pool->node_capacity, pool->node_count + 1,
-			sizeof(*pool->nodes)) < 0)
+			sizeof(*pool->nodes)) < 0 ||
+	    vec_reserve(&pool->changed, &pool->changed_capacity, pool->node_count + 1,
+			sizeof(*pool->changed)) < 0)
 		return error_no_memory(error);
 	r = add_slots(pool, node, error);
 	if (r == 0 &&
@@ -296,6 +294,7 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 		drop_slots(pool, node);
 		return r;
 	}
+	pool->changed[pool->node_count] = 0;
 	slot = &pool->nodes[pool->node_count++];
 	*slot = *node;
 	shapes_drop(pool); /* their indexes have room for the old nodes only */

@@ -13,6 +13,8 @@
 
 #define MILLI_WHOLE 1000u
 #define SHARE_ONE   (1 << 20) /* fixed point of shares and of values, in cards */
+#define CPU_LANES   16        /* CPU prices that are tried for a node */
+#define SHARED_MAX  16        /* classes of several parts of cards that have a short way */
 
 /* What is left on a node. */
 struct board {
@@ -69,12 +71,27 @@ struct score_options {
 	uint64_t seed;         /* of policy random */
 };
 
+/* What follows from a board and the tables alone, so that it is kept with the node. */
+struct score_memo {
+	int32_t sums[CPU_LANES]; /* the cards in use, at each CPU price */
+	int64_t value, fragment;
+	int64_t sum; /* milli left */
+	int32_t rare;
+	uint16_t untouched; /* cards */
+	bool one_model;     /* and there are cards */
+	/* For each class of several parts: the cards that have as much, and the milli of others. */
+	uint8_t shared_cards[SHARED_MAX];
+	uint16_t shared_rest[SHARED_MAX];
+};
+
 struct question {
 	const struct score_tables *tables;
 	const struct score_options *options;
 	const struct board *board;
 	const struct piece *piece;
-	uint64_t fits; /* cards that can serve; at least piece->cards of them */
+	uint64_t fits;                 /* cards that can serve; at least piece->cards of them */
+	const struct score_memo *memo; /* of the board, or NULL */
+	bool value_only;               /* which of several equal cards is of no interest */
 };
 
 struct answer {
@@ -120,6 +137,24 @@ uint64_t tag_of(const struct piece *piece);
 uint64_t choose_fullest(const struct question *question);
 
 /* score_fgd.c */
+/* What of the memo fgd needs. */
+void fgd_memo_fill(const struct fgd_tables *tables, const struct board *board,
+		   struct score_memo *ret);
+/* A node whose cards are of one model, and the CPU that a Pod leaves there: what the Pod's cards
+ * change is a matter of a few additions. */
+struct fgd_row {
+	const struct fgd_tables *tables;
+	const struct score_memo *memo;
+	const uint32_t *row;
+	size_t step;
+	unsigned model;
+	int64_t singles, cpu_left;
+};
+/* False when the tables or the board are not that simple. */
+bool fgd_row_init(const struct fgd_tables *tables, const struct board *board,
+		  const struct score_memo *memo, int64_t cpu_left, struct fgd_row *ret);
+/* The fragment once CARDS cards with LEFT milli each have given MILLI, or all that they had. */
+int64_t fgd_row_after(const struct fgd_row *row, unsigned cards, unsigned left, unsigned milli);
 int fgd_build(struct fgd_tables **ret, const struct targets *targets, bool cpu_only);
 void fgd_free(struct fgd_tables *tables);
 int64_t fgd_fragment(const struct fgd_tables *tables, const struct board *board); /* milli, fixed */
@@ -130,7 +165,27 @@ int value_build(struct value_tables **ret, const struct targets *targets, const 
 		size_t node_count);
 void value_free(struct value_tables *tables);
 int64_t value_of(const struct value_tables *tables, const struct board *board); /* cards, fixed */
+/* TABLES have a workload. */
+void score_memo_fill(const struct score_tables *tables, const struct board *board,
+		     struct score_memo *ret);
 struct answer score_default(const struct question *question);
+
+static inline bool board_one_model(const struct board *board)
+{
+	for (unsigned i = 1; i < board->count; i++)
+		if (board->models[i] != board->models[0])
+			return false;
+	return board->count > 0;
+}
+
+static inline unsigned board_untouched(const struct board *board)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < board->count; i++)
+		count += board->left[i] == MILLI_WHOLE;
+	return count;
+}
 
 static inline int64_t board_sum(const struct board *board)
 {

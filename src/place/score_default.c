@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES     16  /* CPU prices that are tried for a node */
+#define LANES     ((int)CPU_LANES)
 #define CELLS     100 /* a card is cut into cells of 10 milli */
 #define CELL      ((int)MILLI_WHOLE / CELLS)
 #define WHOLE_MAX ((int)NODE_CARDS_MAX)
@@ -559,6 +559,17 @@ int64_t value_of(const struct value_tables *tables, const struct board *board)
 	return least(sums, tables->whole[untouched]);
 }
 
+void score_memo_fill(const struct score_tables *tables, const struct board *board,
+		     struct score_memo *ret)
+{
+	const struct value_tables *value = tables->value;
+
+	sum_used(value, board, 0, ret->sums);
+	ret->value = value_of(value, board);
+	ret->rare = value->rare[kind_of(value, board)];
+	fgd_memo_fill(tables->fgd, board, ret);
+}
+
 static int64_t fit_of(const struct board *board, int64_t sum)
 {
 	int64_t cpu = board->cpu_left == RESOURCE_UNLIMITED ? 0 : board->cpu_left;
@@ -566,13 +577,9 @@ static int64_t fit_of(const struct board *board, int64_t sum)
 	return (cpu + 16 * sum) * WEIGHT_FIT / 128000;
 }
 
-static int64_t score_after(const struct score_tables *tables, const struct board *after,
-			   int64_t value_before, int64_t fragment_before)
+static int64_t weigh(int64_t value, int64_t fragment, int64_t fit)
 {
-	int64_t gained = fragment_before - fgd_fragment(tables->fgd, after);
-
-	return WEIGHT_VALUE * (value_of(tables->value, after) - value_before) +
-	       gained / (int64_t)MILLI_WHOLE - fit_of(after, board_sum(after));
+	return WEIGHT_VALUE * value + fragment / (int64_t)MILLI_WHOLE - fit;
 }
 
 static bool seen_before(const struct board *board, uint64_t cards, unsigned card)
@@ -584,40 +591,140 @@ static bool seen_before(const struct board *board, uint64_t cards, unsigned card
 	return false;
 }
 
-struct answer score_default(const struct question *question)
+static int64_t score_after(const struct score_tables *tables, const struct board *after,
+			   const struct score_memo *memo)
 {
-	const struct score_tables *tables = question->tables;
+	return weigh(value_of(tables->value, after) - memo->value,
+		     memo->fragment - fgd_fragment(tables->fgd, after),
+		     fit_of(after, board_sum(after)));
+}
+
+/* Any node, any Pod. */
+static struct answer score_any(const struct question *question, const struct score_memo *memo)
+{
 	const struct board *board = question->board;
 	const struct piece *piece = question->piece;
 	struct answer best = { INT64_MIN, 0 };
 	struct board after = *board;
-	int64_t value, fragment;
 
-	if (!tables->value)
-		return score_compact(question);
-	value = value_of(tables->value, board);
-	fragment = fgd_fragment(tables->fgd, board);
 	if (piece->cards != 1) {
 		best.cards = choose_fullest(question);
 		board_take(&after, piece, best.cards);
-		best.value = score_after(tables, &after, value, fragment);
-	} else {
-		after.cpu_left = cpu_after(board, piece);
-		for (uint64_t rest = question->fits; rest; rest &= rest - 1) {
-			unsigned card = first_card(rest);
-			unsigned left = board->left[card], milli = piece_milli(piece, board, card);
-
-			if (seen_before(board, question->fits, card))
-				continue;
-			after.left[card] = (uint16_t)(left > milli ? left - milli : 0);
-			int64_t score = score_after(tables, &after, value, fragment);
-
-			after.left[card] = (uint16_t)left;
-			if (score > best.value)
-				best = (struct answer){ score, rest & -rest };
-		}
+		best.value = score_after(question->tables, &after, memo);
+		return best;
 	}
-	best.value -= tables->value->rare[kind_of(tables->value, board)] *
-		      piece_sum(piece, board, best.cards) / (int64_t)MILLI_WHOLE;
+	after.cpu_left = cpu_after(board, piece);
+	for (uint64_t rest = question->fits; rest; rest &= rest - 1) {
+		unsigned card = first_card(rest);
+		unsigned left = board->left[card], milli = piece_milli(piece, board, card);
+
+		if (seen_before(board, question->fits, card))
+			continue;
+		after.left[card] = (uint16_t)(left > milli ? left - milli : 0);
+		int64_t score = score_after(question->tables, &after, memo);
+
+		after.left[card] = (uint16_t)left;
+		if (score > best.value)
+			best = (struct answer){ score, rest & -rest };
+	}
+	return best;
+}
+
+/* A node with cards of one model before a Pod whose cards are left alike. */
+struct simple {
+	const struct value_tables *tables;
+	const struct score_memo *memo;
+	struct fgd_row row;
+	int32_t sums[LANES]; /* of the used cards and the CPU that is left after */
+	int64_t cpu;         /* milli left after; 0: not counted */
+};
+
+static bool simple_init(const struct question *question, const struct score_memo *memo,
+			struct simple *ret)
+{
+	const struct value_tables *tables = question->tables->value;
+	const int64_t cpu = cpu_after(question->board, question->piece);
+	const int64_t clipped = clip_cpu(cpu);
+
+	if ((question->piece->cards > 1 && !question->piece->whole) ||
+	    !fgd_row_init(question->tables->fgd, question->board, memo, cpu, &ret->row))
+		return false;
+	ret->tables = tables;
+	ret->memo = memo;
+	ret->cpu = cpu == RESOURCE_UNLIMITED ? 0 : cpu;
+	for (int lane = 0; lane < LANES; lane++)
+		ret->sums[lane] =
+			memo->sums[lane] + (int32_t)((tables->cpu_price[lane] * clipped) >> 8);
+	return true;
+}
+
+/* CARDS cards with LEFT each give MILLI of it. */
+static int64_t score_simple(const struct simple *simple, unsigned cards, unsigned left,
+			    unsigned milli)
+{
+	const struct value_tables *tables = simple->tables;
+	const struct score_memo *memo = simple->memo;
+	const bool cut = left == MILLI_WHOLE && milli > 0;
+	const unsigned given = left < milli ? left : milli;
+	const int32_t *whole = tables->whole[memo->untouched - (cut ? cards : 0)];
+	const int32_t *before = tables->card[cut || cards == 0 ? 0 : (int)left / CELL];
+	const int32_t *after = tables->card[cards == 0 ? 0 : (int)(left - given) / CELL];
+	int32_t lowest = INT32_MAX;
+
+	for (int lane = 0; lane < LANES; lane++) {
+		int32_t sum = simple->sums[lane] + whole[lane] + after[lane] - before[lane];
+
+		lowest = sum < lowest ? sum : lowest;
+	}
+	return weigh(lowest - memo->value,
+		     memo->fragment - fgd_row_after(&simple->row, cards, left, milli),
+		     (simple->cpu + 16 * (memo->sum - (int64_t)cards * given)) * WEIGHT_FIT /
+			     128000);
+}
+
+static struct answer score_simply(const struct question *question, const struct simple *simple)
+{
+	const struct board *board = question->board;
+	const struct piece *piece = question->piece;
+	const unsigned milli = piece->cards ? piece->milli[board->models[0]] : 0;
+	struct answer best = { INT64_MIN, 0 };
+
+	if (piece->whole || piece->cards == 0) {
+		best.cards = choose_fullest(question);
+		best.value = score_simple(simple, piece->cards, MILLI_WHOLE, milli);
+		return best;
+	}
+	for (uint64_t rest = question->fits; rest; rest &= rest - 1) {
+		unsigned card = first_card(rest);
+
+		if (seen_before(board, question->fits, card))
+			continue;
+		int64_t score = score_simple(simple, 1, board->left[card], milli);
+
+		if (score > best.value)
+			best = (struct answer){ score, rest & -rest };
+	}
+	return best;
+}
+
+struct answer score_default(const struct question *question)
+{
+	const struct score_tables *tables = question->tables;
+	const struct score_memo *memo = question->memo;
+	struct score_memo own;
+	struct simple simple;
+	struct answer best;
+
+	if (!tables->value)
+		return score_compact(question);
+	if (!memo) {
+		score_memo_fill(tables, question->board, &own);
+		memo = &own;
+	}
+	best = simple_init(question, memo, &simple) ? score_simply(question, &simple)
+						    : score_any(question, memo);
+	best.value -= (int64_t)memo->rare *
+		      piece_sum(question->piece, question->board, best.cards) /
+		      (int64_t)MILLI_WHOLE;
 	return best;
 }

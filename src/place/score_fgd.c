@@ -6,7 +6,8 @@
  *
  * A class of one-card Pods that fits nowhere on a node leaves all of it, which is the sum over its
  * cards of what is too small: so each card has its own share, and a table by model, CPU left and
- * card left gives it. Classes of several whole cards need the number of free cards only.
+ * card left gives it. Classes of several whole cards need the number of free cards only; those of
+ * several parts of cards are few, and looked at one by one.
  */
 #include "score.h"
 
@@ -16,24 +17,26 @@
 
 #define TYPICAL_SHARE 0.95 /* of all Pods; rarer classes are left out */
 #define POINTS        100
+#define NEAR_MAX      256
 
-struct several {
+struct several { /* a class of several cards, or several parts */
 	struct piece piece;
 	int64_t weight;
 };
 
 struct fgd_tables {
 	size_t models;
-	int64_t *cpu;                    /* owned; what classes ask, rising */
-	size_t steps;                    /* a node's step: how many of those it has */
+	int64_t *cpu;                /* owned; what classes ask, rising */
+	size_t steps;                /* a node's step: how many of those it has */
+	uint32_t near[NEAR_MAX + 1]; /* a step at or below that of CPU >> near_shift */
+	unsigned near_shift;
 	uint16_t level[MILLI_WHOLE + 1]; /* of what is left: how many sizes fit in */
 	size_t levels;
 	uint32_t *single; /* owned; [model][step][level]: share of Pods that cannot use the card */
 	uint32_t *whole;  /* owned; [model][step][free cards]: that find too few */
 	uint32_t whole_all;
-	struct several *several; /* owned; classes of several cards */
-	size_t several_count;
-	bool simple;                /* all of those are whole cards */
+	struct several *several; /* owned; those of parts first */
+	size_t several_count, shared_count;
 	int64_t points[POINTS + 1]; /* the least gain that is worth so many */
 };
 
@@ -67,6 +70,20 @@ static int compare_cpu(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+static void build_near(struct fgd_tables *tables)
+{
+	size_t step = 0;
+
+	while (tables->steps && tables->cpu[tables->steps - 1] >> tables->near_shift >= NEAR_MAX)
+		tables->near_shift++;
+	for (unsigned i = 0; i <= NEAR_MAX; i++) {
+		while (step < tables->steps && tables->cpu[step] <= (int64_t)i
+									    << tables->near_shift)
+			step++;
+		tables->near[i] = (uint32_t)step;
+	}
+}
+
 static int build_steps(struct fgd_tables *tables, const struct typical *typical)
 {
 	size_t count = 0;
@@ -81,6 +98,7 @@ static int build_steps(struct fgd_tables *tables, const struct typical *typical)
 		if (i == 0 || tables->cpu[i] != tables->cpu[count - 1])
 			tables->cpu[count++] = tables->cpu[i];
 	tables->steps = count;
+	build_near(tables);
 	return 0;
 }
 
@@ -98,17 +116,15 @@ static void build_levels(struct fgd_tables *tables, const struct typical *typica
 
 static size_t step_of(const struct fgd_tables *tables, int64_t cpu)
 {
-	size_t low = 0, high = tables->steps;
+	int64_t at = cpu >> tables->near_shift;
+	size_t step;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (tables->cpu[middle] <= cpu)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (cpu < 0)
+		return 0;
+	step = tables->near[at < NEAR_MAX ? at : NEAR_MAX];
+	while (step < tables->steps && tables->cpu[step] <= cpu)
+		step++;
+	return step;
 }
 
 static uint32_t *single_row(const struct fgd_tables *tables, size_t model, size_t step)
@@ -146,7 +162,11 @@ static void add_single(struct fgd_tables *tables, const struct piece *piece, uin
 static void add_several(struct fgd_tables *tables, const struct piece *piece, uint32_t weight)
 {
 	tables->several[tables->several_count++] = (struct several){ *piece, weight };
-	tables->simple = tables->simple && piece->whole;
+	if (!piece->whole) {
+		tables->several[tables->several_count - 1] = tables->several[tables->shared_count];
+		tables->several[tables->shared_count++] = (struct several){ *piece, weight };
+		return;
+	}
 	tables->whole_all += weight;
 	for (size_t model = 0; model < tables->models; model++) {
 		for (size_t step = 0; step <= tables->steps; step++) {
@@ -205,7 +225,6 @@ int fgd_build(struct fgd_tables **ret, const struct targets *targets, bool cpu_o
 	if (!tables)
 		return -ENOMEM;
 	tables->models = targets->models;
-	tables->simple = true;
 	build_levels(tables, &typical);
 	build_points(tables);
 	if (build_steps(tables, &typical) < 0)
@@ -245,40 +264,49 @@ void fgd_free(struct fgd_tables *tables)
 	free(tables);
 }
 
-/* What a node has for classes of several cards. */
-static int64_t fragment_several(const struct fgd_tables *tables, const struct board *board)
+/* The cards that have what the class asks of each, and what the others have. */
+static unsigned count_usable(const struct several *several, const struct board *board,
+			     int64_t *ret_rest)
 {
-	int64_t all = board_sum(board), sum = 0;
+	unsigned usable = 0;
+	int64_t rest = 0;
 
-	for (size_t i = 0; i < tables->several_count; i++) {
-		const struct piece *piece = &tables->several[i].piece;
-		unsigned usable = 0;
-		int64_t rest = 0;
+	for (unsigned card = 0; card < board->count; card++) {
+		unsigned milli = piece_milli(&several->piece, board, card);
 
-		for (unsigned card = 0; card < board->count; card++) {
-			unsigned milli = piece_milli(piece, board, card);
-
-			if (milli > 0 && board->left[card] >= milli)
-				usable++;
-			else
-				rest += board->left[card];
-		}
-		if (usable < piece->cards || board->cpu_left < piece->cpu_milli)
-			rest = all;
-		sum += rest * tables->several[i].weight;
+		if (milli > 0 && board->left[card] >= milli)
+			usable++;
+		else
+			rest += board->left[card];
 	}
-	return sum;
+	*ret_rest = rest;
+	return usable;
 }
 
-static bool one_model(const struct board *board)
+/* Of SUM milli; REST of them are too small pieces. */
+static int64_t several_lost(const struct several *several, unsigned usable, int64_t rest,
+			    int64_t sum, int64_t cpu_left)
 {
-	for (unsigned i = 1; i < board->count; i++)
-		if (board->models[i] != board->models[0])
-			return false;
-	return true;
+	bool fits = usable >= several->piece.cards && cpu_left >= several->piece.cpu_milli;
+
+	return (fits ? rest : sum) * several->weight;
 }
 
-/* The same for one model and whole cards: ALL milli are left, FREE of its cards untouched. */
+/* The first COUNT classes. */
+static int64_t fragment_several(const struct fgd_tables *tables, size_t count,
+				const struct board *board)
+{
+	int64_t sum = board_sum(board), lost = 0, rest;
+
+	for (size_t i = 0; i < count; i++) {
+		unsigned usable = count_usable(&tables->several[i], board, &rest);
+
+		lost += several_lost(&tables->several[i], usable, rest, sum, board->cpu_left);
+	}
+	return lost;
+}
+
+/* Whole cards, where ALL milli are left and FREE cards untouched. */
 static int64_t fragment_whole(const struct fgd_tables *tables, unsigned model, size_t step,
 			      int64_t all, unsigned free)
 {
@@ -292,15 +320,6 @@ static int64_t card_share(const struct fgd_tables *tables, const uint32_t *row, 
 	return (int64_t)left * row[tables->level[left]];
 }
 
-static unsigned free_cards(const struct board *board)
-{
-	unsigned free = 0;
-
-	for (unsigned i = 0; i < board->count; i++)
-		free += board->left[i] == MILLI_WHOLE;
-	return free;
-}
-
 int64_t fgd_fragment(const struct fgd_tables *tables, const struct board *board)
 {
 	size_t step = step_of(tables, board->cpu_left);
@@ -311,40 +330,98 @@ int64_t fgd_fragment(const struct fgd_tables *tables, const struct board *board)
 				  board->left[i]);
 	if (tables->several_count == 0 || board->count == 0)
 		return sum;
-	if (!tables->simple || !one_model(board))
-		return sum + fragment_several(tables, board);
-	return sum +
-	       fragment_whole(tables, board->models[0], step, board_sum(board), free_cards(board));
+	if (!board_one_model(board))
+		return sum + fragment_several(tables, tables->several_count, board);
+	return sum + fragment_several(tables, tables->shared_count, board) +
+	       fragment_whole(tables, board->models[0], step, board_sum(board),
+			      board_untouched(board));
 }
 
-/* One card of a node of one model: only that card's share and the free cards change. */
-static struct answer score_shared(const struct fgd_tables *tables, const struct question *question)
+void fgd_memo_fill(const struct fgd_tables *tables, const struct board *board,
+		   struct score_memo *ret)
+{
+	int64_t rest;
+
+	ret->fragment = fgd_fragment(tables, board);
+	ret->sum = board_sum(board);
+	ret->untouched = (uint16_t)board_untouched(board);
+	ret->one_model = board_one_model(board);
+	for (size_t i = 0; i < tables->shared_count && i < SHARED_MAX; i++) {
+		ret->shared_cards[i] = (uint8_t)count_usable(&tables->several[i], board, &rest);
+		ret->shared_rest[i] = (uint16_t)rest;
+	}
+}
+
+bool fgd_row_init(const struct fgd_tables *tables, const struct board *board,
+		  const struct score_memo *memo, int64_t cpu_left, struct fgd_row *ret)
+{
+	if (tables->shared_count > SHARED_MAX || !memo->one_model)
+		return false;
+	*ret = (struct fgd_row){
+		.tables = tables,
+		.memo = memo,
+		.step = step_of(tables, cpu_left),
+		.model = board->models[0],
+		.cpu_left = cpu_left,
+	};
+	ret->row = single_row(tables, ret->model, ret->step);
+	for (unsigned i = 0; i < board->count; i++)
+		ret->singles += card_share(tables, ret->row, board->left[i]);
+	return true;
+}
+
+/* The part of the classes that ask for parts of several cards; SUM: milli after. */
+static int64_t shared_after(const struct fgd_row *row, unsigned cards, unsigned left,
+			    unsigned given, int64_t sum)
+{
+	int64_t lost = 0;
+
+	for (size_t i = 0; i < row->tables->shared_count; i++) {
+		const struct several *class = &row->tables->several[i];
+		unsigned usable = row->memo->shared_cards[i];
+		unsigned milli = class->piece.milli[row->model];
+		int64_t rest = row->memo->shared_rest[i];
+
+		if (milli == 0 || left < milli) {
+			rest -= (int64_t)cards * given;
+		} else if (left - given < milli) {
+			usable -= cards;
+			rest += (int64_t)cards * (left - given);
+		}
+		lost += several_lost(class, usable, rest, sum, row->cpu_left);
+	}
+	return lost;
+}
+
+int64_t fgd_row_after(const struct fgd_row *row, unsigned cards, unsigned left, unsigned milli)
+{
+	unsigned given = left < milli ? left : milli;
+	int64_t sum = row->memo->sum - (int64_t)cards * given;
+	unsigned free = row->memo->untouched - (left == MILLI_WHOLE && given ? cards : 0);
+
+	return row->singles + fragment_whole(row->tables, row->model, row->step, sum, free) +
+	       shared_after(row, cards, left, given, sum) +
+	       (int64_t)cards * (card_share(row->tables, row->row, left - given) -
+				 card_share(row->tables, row->row, left));
+}
+
+/* One card of a node of one model. */
+static struct answer score_shared(const struct question *question, const struct fgd_row *row,
+				  int64_t before)
 {
 	const struct board *board = question->board;
-	const struct piece *piece = question->piece;
-	unsigned milli = piece->milli[board->models[0]], free = free_cards(board), best_left = 0;
-	size_t step = step_of(tables, cpu_after(board, piece));
-	const uint32_t *row = single_row(tables, board->models[0], step);
-	int64_t before = fgd_fragment(tables, board), after = 0;
-	int64_t sum = board_sum(board);
+	unsigned milli = question->piece->milli[board->models[0]], best_left = 0;
 	struct answer best = { -1, 0 };
 	unsigned seen = UINT32_MAX;
 
-	for (unsigned i = 0; i < board->count; i++)
-		after += card_share(tables, row, board->left[i]);
 	for (uint64_t rest = question->fits; rest; rest &= rest - 1) {
 		unsigned left = board->left[first_card(rest)];
-		int64_t value, whole;
+		int64_t value;
 
 		if (left == seen)
 			continue;
 		seen = left;
-		whole = fragment_whole(tables, board->models[0], step,
-				       sum - (left < milli ? left : milli),
-				       free - (left == MILLI_WHOLE));
-		value = points_of(tables,
-				  before - after - whole + card_share(tables, row, left) -
-					  card_share(tables, row, left > milli ? left - milli : 0));
+		value = points_of(row->tables, before - fgd_row_after(row, 1, left, milli));
 		if (value < best.value ||
 		    (value == best.value &&
 		     (question->options->original_cards || left >= best_left)))
@@ -368,15 +445,23 @@ struct answer score_fgd(const struct question *question)
 {
 	const struct fgd_tables *tables = question->tables->fgd;
 	const struct piece *piece = question->piece;
+	const struct score_memo *memo = question->memo;
 	struct answer best = { -1, 0 };
+	struct score_memo own;
+	struct fgd_row row;
 	unsigned best_left = 0;
 	int64_t before;
 
 	if (!tables)
 		return score_bestfit(question);
-	if (piece->cards == 1 && !piece->whole && tables->simple && one_model(question->board))
-		return score_shared(tables, question);
-	before = fgd_fragment(tables, question->board);
+	if (!memo) {
+		fgd_memo_fill(tables, question->board, &own);
+		memo = &own;
+	}
+	before = memo->fragment;
+	if (piece->cards == 1 && !piece->whole &&
+	    fgd_row_init(tables, question->board, memo, cpu_after(question->board, piece), &row))
+		return score_shared(question, &row, before);
 	if (piece->cards != 1 || piece->whole) {
 		uint64_t cards = choose_fullest(question);
 

@@ -61,7 +61,8 @@ uint64_t choose_fullest(const struct question *question)
 
 	if (!piece->whole)
 		return choose_by_left(question, false);
-	if (piece->cards < 2 || question->options->original_cards || !question->board->node)
+	if (piece->cards < 2 || question->options->original_cards || !question->board->node ||
+	    (question->value_only && board_one_model(question->board)))
 		return choose_lowest(question->fits, piece->cards);
 	return topology_choose(question->board->node,
 			       topology_group(question->board->node, question->fits, piece->cards),

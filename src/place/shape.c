@@ -14,12 +14,19 @@
 #define SHAPES_MEMORY (256u << 20) /* bytes, as long as there are more than SHAPES_MIN */
 #define BUCKETS       (2 * SHAPES_MAX)
 #define NO_SHAPE      UINT16_MAX
+#define TENDED_TURNS  16u  /* times the number of shapes */
+#define TENDED_MISSED 512u /* changes */
+#define TENDED_TRIES  4u
+#define LINE          64u /* bytes of the processor's cache */
+#define AHEAD         6u  /* changed nodes */
+#define OBSTACLE_BITS 56u /* of a rank, below the depth */
 
 struct shapes {
 	struct shape *items[SHAPES_MAX]; /* owned */
 	uint16_t buckets[BUCKETS];       /* open addressing by hash */
 	size_t count;
 	uint64_t turn;
+	size_t tended;
 };
 
 /* Bytes that differ whenever the demands do, as far as decisions look at them. */
@@ -198,11 +205,25 @@ static enum node_policy choose_policy(const struct pool *pool, const struct requ
 	return pool->options.policy;
 }
 
+static void copy_numbers(const struct request *request, struct request *ret)
+{
+	*ret = (struct request){ .kind = REQUEST_NONE };
+	if (!request)
+		return;
+	ret->kind = request->kind;
+	ret->cards = request->cards;
+	ret->units = request->units;
+	ret->memory_mib = request->memory_mib;
+	ret->memory_percent = request->memory_percent;
+	ret->compute_percent = request->compute_percent;
+}
+
 int shape_init(const struct pool *pool, const struct demand *demand, struct shape *ret)
 {
 	const struct request *request = demand->request_count ? &demand->requests[0] : NULL;
 	enum node_policy policy = choose_policy(pool, request);
 
+	*ret = (struct shape){ .row = &score_rows[policy] };
 	ret->milli = calloc(pool->model_count + 1, sizeof(*ret->milli));
 	if (!ret->milli)
 		return -ENOMEM;
@@ -219,11 +240,11 @@ int shape_init(const struct pool *pool, const struct demand *demand, struct shap
 		.cpu_milli = demand->needs.cpu_milli,
 		.whole = request && request->kind == REQUEST_WHOLE,
 	};
-	ret->row = &score_rows[policy];
 	ret->ties = policy == NODE_POLICY_RANDOM ? TIE_RANDOM : pool->options.ties;
-	ret->key = NULL;
-	ret->exact = true;
-	ret->tournament = (struct tournament){ 0 };
+	ret->needs = demand->needs;
+	copy_numbers(request, &ret->numbers);
+	ret->plain = !ret->query.by_name && ret->query.excluded_count == 0 &&
+		     (!request || request->kind == REQUEST_WHOLE || request->kind == REQUEST_SLICE);
 	return 0;
 }
 
@@ -231,7 +252,9 @@ void shape_release(struct shape *shape)
 {
 	free(shape->milli);
 	free(shape->key);
-	tournament_release(&shape->tournament);
+	free(shape->eligible);
+	tournament_release(&shape->fits.tournament);
+	tournament_release(&shape->obstacles.tournament);
 }
 
 static void shape_free(struct shape *shape)
@@ -250,157 +273,277 @@ struct score_options score_options_of(const struct pool *pool)
 }
 
 struct answer shape_score(const struct pool *pool, const struct shape *shape,
-			  const struct board *board, const struct piece *piece, uint64_t fits)
+			  const struct question *question)
 {
 	static const struct score_tables none;
 	const struct score_options options = score_options_of(pool);
+	struct question whole = *question;
+
+	whole.tables = pool->tables ? pool->tables : &none;
+	whole.options = &options;
+	return shape->row->score(&whole);
+}
+
+static struct answer ask(const struct pool *pool, const struct shape *shape,
+			 const struct board *board, uint64_t fits, bool value_only)
+{
 	const struct question question = {
-		.tables = pool->tables ? pool->tables : &none,
-		.options = &options,
 		.board = board,
-		.piece = piece,
+		.piece = &shape->piece,
+		.memo = pool->memos ? &pool->memos[board->number] : NULL,
 		.fits = fits,
+		.value_only = value_only,
 	};
 
-	return shape->row->score(&question);
+	return shape_score(pool, shape, &question);
 }
 
 struct answer shape_ask(const struct pool *pool, const struct shape *shape,
 			const struct board *board, uint64_t fits)
 {
-	return shape_score(pool, shape, board, &shape->piece, fits);
+	return ask(pool, shape, board, fits, false);
 }
 
 static int64_t shape_value(const struct pool *pool, const struct shape *shape,
 			   const struct board *board, uint64_t fits)
 {
-	const struct request *request = shape->query.request;
-
-	return request && request->kind == REQUEST_MIG ? mig_choose(pool, shape, board, fits, NULL)
-						       : shape_ask(pool, shape, board, fits).value;
+	return shape->numbers.kind == REQUEST_MIG ? mig_choose(pool, shape, board, fits, NULL)
+						  : ask(pool, shape, board, fits, true).value;
 }
 
-static bool node_lets_in(const struct node *node, const struct query *query)
+static bool node_has_room(const struct node *node, const struct resources *needs)
 {
-	const struct resources *needs = &query->demand->needs;
-
 	return needs->cpu_milli <= resource_left(node->total.cpu_milli, node->used.cpu_milli) &&
 	       needs->memory_mib <= resource_left(node->total.memory_mib, node->used.memory_mib) &&
-	       needs->pods <= resource_left(node->total.pods, node->used.pods) &&
-	       demand_selects(query->demand, &node->labels);
+	       needs->pods <= resource_left(node->total.pods, node->used.pods);
 }
 
-static bool slot_serves(const struct slot *slot, const struct request *request)
+/* What is free on the card beyond what is asked for; below 0 it lacks as much. */
+static int spare_units(const struct slot *slot, const struct request *request)
 {
-	return request->kind == REQUEST_WHOLE ||
-	       (slot_free_units(slot) >= query_units(request, slot->units) &&
-		slot_free_compute(slot) >= request->compute_percent);
+	return (int)slot_free_units(slot) - (int)query_units(request, slot->units);
 }
 
-static bool mig_fits_now(const struct pool *pool, const struct query *query,
-			 const struct node *node, uint64_t *ret)
+static int spare_compute(const struct slot *slot, const struct request *request)
 {
-	uint64_t cards = node->for_mig;
-
-	if (!cards || !node_lets_in(node, query))
-		return false;
-	for (uint64_t rest = cards; rest; rest &= rest - 1) {
-		uint32_t card = node->first + first_card(rest);
-
-		if (!model_set_has(&query->models, pool->slots[card].model) ||
-		    (query->excluded_count && query_excludes(query, card)))
-			cards &= ~(rest & -rest);
-	}
-	*ret = mig_cards(pool, node, cards, query->request, false);
-	return mig_room(pool, node, *ret, query->request, false, query->request->cards) ==
-	       query->request->cards;
+	return (int)slot_free_compute(slot) - (int)request->compute_percent;
 }
 
-/* The cards of filter_node() when it says DEPTH_FITS, in a fraction of its time; else false. */
-static bool fits_now(const struct pool *pool, const struct query *query, unsigned number,
-		     uint64_t *ret)
+/* What filter_node() says of a node, in a fraction of its time; *ret_cards: those that fit. */
+static bool fits_now(const struct pool *pool, const struct shape *shape, unsigned number,
+		     uint64_t *ret_cards)
 {
-	const struct request *request = query->request;
+	const struct request *request = &shape->numbers;
 	const struct node *node = &pool->nodes[number];
-	uint64_t cards, fits = 0;
+	uint64_t cards = shape->eligible[number], fits = 0;
 
-	if (!request) {
-		*ret = 0;
-		return node_lets_in(node, query);
+	*ret_cards = 0;
+	if (!cards || !node_has_room(node, &shape->needs))
+		return false;
+	if (request->kind == REQUEST_NONE)
+		return true;
+	if (request->kind == REQUEST_WHOLE) {
+		fits = cards & node->idle;
+		*ret_cards = fits;
+		return count_cards(fits) >= request->cards;
 	}
-	if (pool->withheld >> request->kind & 1)
-		return false;
-	if (request->kind == REQUEST_MIG)
-		return mig_fits_now(pool, query, node, ret);
-	if (request->kind != REQUEST_WHOLE && request->kind != REQUEST_SLICE)
-		return false;
-	cards = request->kind == REQUEST_WHOLE ? node->idle & node->for_whole : node->for_slices;
-	if (count_cards(cards) < request->cards || !node_lets_in(node, query))
-		return false;
 	for (uint64_t rest = cards; rest; rest &= rest - 1) {
 		const struct slot *slot = node_slot(pool, node, first_card(rest));
 
-		if (model_set_has(&query->models, slot->model) && slot_serves(slot, request) &&
-		    !(query->excluded_count &&
-		      query_excludes(query, node->first + first_card(rest))))
+		if (spare_units(slot, request) >= 0 && spare_compute(slot, request) >= 0)
 			fits |= rest & -rest;
 	}
-	*ret = fits;
+	*ret_cards = fits;
 	return count_cards(fits) >= request->cards;
 }
 
-void shape_judge(const struct pool *pool, const struct shape *shape, unsigned node,
-		 struct tournament_key *ret)
+bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned node,
+		struct tournament_key *ret)
 {
 	struct standing standing = { .depth = DEPTH_FITS };
 	struct board board;
 
-	if (shape->query.by_name || !fits_now(pool, &shape->query, node, &standing.fits)) {
-		if (!shape->exact) {
-			*ret = (struct tournament_key){ 0 };
-			return;
-		}
+	*ret = (struct tournament_key){ TOURNAMENT_OUT, 0 };
+	if (!shape->eligible || !shape->plain)
 		filter_node(pool, &shape->query, node, &standing);
-	}
-	*ret = (struct tournament_key){ .depth = standing.depth, .value = standing.rank };
+	else if (!fits_now(pool, shape, node, &standing.fits))
+		return false;
 	if (standing.depth < DEPTH_FITS)
-		return;
+		return false;
 	pool_board(pool, node, &board);
 	ret->value = shape_value(pool, shape, &board, standing.fits);
 	if (shape->ties == TIE_BESTFIT)
 		ret->tie = score_tie_bestfit(&board, &shape->piece);
+	return true;
 }
 
-static void shape_rebuild(const struct pool *pool, struct shape *shape)
+static int64_t obstacle_key(enum depth depth, int64_t rank)
 {
-	struct tournament_key key;
+	const int64_t widest = (1ll << OBSTACLE_BITS) - 1;
 
-	for (uint32_t i = 0; i < pool->node_count; i++) {
-		shape_judge(pool, shape, i, &key);
-		tournament_put(&shape->tournament, i, &key);
+	rank = rank > widest ? widest : rank < -widest ? -widest : rank;
+	return ((int64_t)depth << (OBSTACLE_BITS + 1)) + rank;
+}
+
+int64_t shape_obstacle(const struct pool *pool, const struct shape *shape, unsigned node)
+{
+	struct standing standing;
+
+	filter_node(pool, &shape->query, node, &standing);
+	return obstacle_key(standing.depth, standing.rank);
+}
+
+/* The wanted-th most that one of CARDS has to spare; *ret_cards: those that lack nothing. */
+static int spare_of(const struct pool *pool, const struct node *node, const struct shape *shape,
+		    uint64_t cards, int (*spare)(const struct slot *, const struct request *),
+		    uint64_t *ret_cards)
+{
+	int sorted[NODE_CARDS_MAX];
+	unsigned count = 0;
+
+	*ret_cards = 0;
+	for (uint64_t rest = cards; rest; rest &= rest - 1) {
+		int value = spare(node_slot(pool, node, first_card(rest)), &shape->numbers);
+		unsigned at = count++;
+
+		*ret_cards |= value >= 0 ? rest & -rest : 0;
+		for (; at > 0 && sorted[at - 1] < value; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = value;
 	}
-	tournament_build(&shape->tournament);
+	return sorted[shape->numbers.cards - 1]; /* there are at least so many */
 }
 
-/* A node that changed again later in the log is looked at there. */
-static void shape_catch_up(const struct pool *pool, struct shape *shape)
+static int64_t room_obstacle(const struct node *node, const struct resources *needs)
 {
-	uint64_t missed = pool->change_count - shape->seen;
+	const struct {
+		enum depth depth;
+		int64_t need, left;
+	} rows[] = {
+		{ DEPTH_CPU, needs->cpu_milli,
+		  resource_left(node->total.cpu_milli, node->used.cpu_milli) },
+		{ DEPTH_MEMORY, needs->memory_mib,
+		  resource_left(node->total.memory_mib, node->used.memory_mib) },
+		{ DEPTH_PODS, needs->pods, resource_left(node->total.pods, node->used.pods) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].need > rows[i].left)
+			return obstacle_key(rows[i].depth, rows[i].left);
+	return obstacle_key(DEPTH_FITS, 0);
+}
+
+/* shape_obstacle() of a node with eligible cards, in a fraction of its time. */
+static int64_t obstacle_now(const struct pool *pool, const struct shape *shape, unsigned number)
+{
+	const struct node *node = &pool->nodes[number];
+	uint64_t cards = shape->eligible[number];
+	int spare;
+
+	if (shape->numbers.kind == REQUEST_WHOLE) {
+		cards &= node->idle;
+		if (count_cards(cards) < shape->numbers.cards)
+			return obstacle_key(DEPTH_FREE, count_cards(cards));
+	} else if (shape->numbers.kind == REQUEST_SLICE) {
+		spare = spare_of(pool, node, shape, cards, spare_units, &cards);
+		if (spare < 0)
+			return obstacle_key(DEPTH_FREE, spare);
+		spare = spare_of(pool, node, shape, cards, spare_compute, &cards);
+		if (spare < 0)
+			return obstacle_key(DEPTH_COMPUTE, spare);
+	}
+	return room_obstacle(node, &shape->needs);
+}
+
+static void judge_fit(const struct pool *pool, const struct shape *shape, unsigned node,
+		      struct tournament *tournament)
+{
 	struct tournament_key key;
 
-	if (missed > CHANGES_MAX || missed > pool->node_count) {
-		shape_rebuild(pool, shape);
-		shape->seen = pool->change_count;
+	if (!shape->eligible[node])
+		return; /* out from the start */
+	shape_fits(pool, shape, node, &key);
+	tournament_set(tournament, node, &key);
+}
+
+static void judge_obstacle(const struct pool *pool, const struct shape *shape, unsigned node,
+			   struct tournament *tournament)
+{
+	struct tournament_key key = { 0, 0 };
+
+	/* What never changes was looked at when the index was new. */
+	if (!shape->eligible[node] && tournament->levels[0].values[node] != TOURNAMENT_OUT)
 		return;
-	}
-	for (; shape->seen < pool->change_count; shape->seen++) {
-		uint32_t node = pool->changes[shape->seen % CHANGES_MAX];
+	key.value = shape->plain && shape->eligible[node] ? obstacle_now(pool, shape, node)
+							  : shape_obstacle(pool, shape, node);
+	tournament_set(tournament, node, &key);
+}
 
-		if (pool->nodes[node].changed != shape->seen)
-			continue;
-		shape_judge(pool, shape, node, &key);
-		tournament_set(&shape->tournament, node, &key);
+/* Changed nodes lie anywhere in memory: what judging NODE reads is asked for before its turn. */
+static void prefetch_node(const struct pool *pool, const struct shape *shape,
+			  const struct shape_index *index, uint32_t node)
+{
+	__builtin_prefetch(&shape->eligible[node]);
+	__builtin_prefetch(&index->tournament.levels[0].values[node]);
+	__builtin_prefetch(&pool->nodes[node].idle);
+	__builtin_prefetch(&pool->nodes[node].used);
+	if (pool->memos)
+		for (size_t at = 0; at < sizeof(*pool->memos); at += LINE)
+			__builtin_prefetch((const char *)&pool->memos[node] + at);
+}
+
+static void prefetch_cards(const struct pool *pool, uint32_t node)
+{
+	const struct node *of = &pool->nodes[node];
+	const char *first = (const char *)node_slot(pool, of, 0);
+
+	for (size_t at = 0; at < of->count * sizeof(struct slot); at += LINE)
+		__builtin_prefetch(first + at);
+}
+
+static uint32_t changed_node(const struct pool *pool, uint64_t change)
+{
+	return pool->changes[change % CHANGES_MAX];
+}
+
+/* What happened to the pool since the index was last asked for. */
+static void index_catch_up(const struct pool *pool, const struct shape *shape,
+			   struct shape_index *index,
+			   void (*judge)(const struct pool *, const struct shape *, unsigned,
+					 struct tournament *))
+{
+	uint64_t missed = pool->change_count - index->seen;
+
+	if (!index->started || missed > CHANGES_MAX || missed > pool->node_count) {
+		for (uint32_t i = 0; i < pool->node_count; i++)
+			if (!index->started || pool->changed[i] >= index->seen)
+				judge(pool, shape, i, &index->tournament);
+		index->started = true;
+		index->seen = pool->change_count;
 	}
+	for (; index->seen < pool->change_count; index->seen++) {
+		uint32_t node = changed_node(pool, index->seen);
+
+		if (index->seen + 2 * AHEAD < pool->change_count)
+			prefetch_node(pool, shape, index,
+				      changed_node(pool, index->seen + 2 * AHEAD));
+		if (index->seen + AHEAD < pool->change_count)
+			prefetch_cards(pool, changed_node(pool, index->seen + AHEAD));
+		if (pool->changed[node] == index->seen) /* else it changed again: looked at there */
+			judge(pool, shape, node, &index->tournament);
+	}
+}
+
+uint32_t shape_nearest(struct pool *pool, struct shape *shape)
+{
+	struct shape_index *index = &shape->obstacles;
+	struct tournament_key key;
+
+	if (!index->started && tournament_init(&index->tournament, pool->node_count, false) < 0)
+		return TOURNAMENT_NONE;
+	shape->refused = true;
+	index_catch_up(pool, shape, index, judge_obstacle);
+	return tournament_best(&index->tournament, &key);
 }
 
 static void shapes_enter(struct shapes *shapes, size_t number)
@@ -426,7 +569,7 @@ static struct shape *shapes_find(const struct shapes *shapes, const struct key *
 
 static size_t shapes_limit(const struct pool *pool)
 {
-	size_t each = sizeof(struct shape) + 64 * (pool->node_count + 1);
+	size_t each = sizeof(struct shape) + 40 * (pool->node_count + 1);
 	size_t limit = SHAPES_MEMORY / each;
 
 	if (limit > SHAPES_MAX)
@@ -448,10 +591,19 @@ static void shapes_drop_oldest(struct shapes *shapes)
 		shapes_enter(shapes, i);
 }
 
-static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
-				const struct key *key, uint64_t hash, bool exact)
+static int find_eligible(const struct pool *pool, struct shape *shape)
 {
-	struct shapes *shapes = pool->shapes;
+	shape->eligible = calloc(pool->node_count + 1, sizeof(*shape->eligible));
+	if (!shape->eligible)
+		return -ENOMEM;
+	for (unsigned i = 0; i < pool->node_count; i++)
+		shape->eligible[i] = filter_eligible(pool, &shape->query, i);
+	return 0;
+}
+
+static struct shape *shape_new(const struct pool *pool, const struct demand *demand,
+			       const struct key *key, uint64_t hash)
+{
 	struct shape *shape = calloc(1, sizeof(*shape));
 
 	if (!shape || shape_init(pool, demand, shape) < 0) {
@@ -459,16 +611,26 @@ static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
 		return NULL;
 	}
 	shape->key = malloc(key->size);
-	if (!shape->key || tournament_init(&shape->tournament, pool->node_count) < 0) {
+	if (!shape->key || find_eligible(pool, shape) < 0 ||
+	    tournament_init(&shape->fits.tournament, pool->node_count, shape->ties == TIE_BESTFIT) <
+		    0) {
 		shape_free(shape);
 		return NULL;
 	}
 	memcpy(shape->key, key->bytes, key->size);
 	shape->key_size = key->size;
 	shape->hash = hash;
-	shape->exact = exact;
-	shape_rebuild(pool, shape);
-	shape->seen = pool->change_count;
+	return shape;
+}
+
+static struct shape *shapes_add(struct pool *pool, const struct demand *demand,
+				const struct key *key, uint64_t hash)
+{
+	struct shapes *shapes = pool->shapes;
+	struct shape *shape = shape_new(pool, demand, key, hash);
+
+	if (!shape)
+		return NULL;
 	if (shapes->count >= shapes_limit(pool))
 		shapes_drop_oldest(shapes);
 	shapes->items[shapes->count] = shape;
@@ -487,7 +649,29 @@ static bool shapes_start(struct pool *pool)
 	return true;
 }
 
-struct shape *shape_get(struct pool *pool, const struct demand *demand, bool exact)
+/*
+ * Whoever comes after a long time would pay for all that happened since. So each decision brings
+ * the index of one more shape up to date, in turn; those that are hardly asked for are left out.
+ */
+static void tend_another(struct pool *pool, const struct shape *asked)
+{
+	struct shapes *shapes = pool->shapes;
+
+	for (unsigned i = 0; i < TENDED_TRIES; i++) {
+		struct shape *shape = shapes->items[++shapes->tended % shapes->count];
+
+		if (shape == asked || !shape->plain ||
+		    pool->change_count - shape->fits.seen < TENDED_MISSED ||
+		    shapes->turn - shape->used > TENDED_TURNS * shapes->count)
+			continue;
+		index_catch_up(pool, shape, &shape->fits, judge_fit);
+		if (shape->refused && shape->obstacles.started)
+			index_catch_up(pool, shape, &shape->obstacles, judge_obstacle);
+		return;
+	}
+}
+
+struct shape *shape_get(struct pool *pool, const struct demand *demand)
 {
 	const struct request *request = demand->request_count ? &demand->requests[0] : NULL;
 	struct key key;
@@ -502,21 +686,17 @@ struct shape *shape_get(struct pool *pool, const struct demand *demand, bool exa
 		return NULL;
 	hash = key_hash(&key);
 	shape = shapes_find(pool->shapes, &key, hash);
-	if (shape) {
-		shape->query.demand = demand;
-		shape->query.request = request;
-		shape->query.object = demand->object ? demand->object : "the Pod";
-		if (exact && !shape->exact) {
-			shape->exact = true;
-			shape_rebuild(pool, shape);
-			shape->seen = pool->change_count;
-		}
-		shape_catch_up(pool, shape);
-	} else {
-		shape = shapes_add(pool, demand, &key, hash, exact);
-	}
-	if (shape)
-		shape->used = ++pool->shapes->turn;
+	if (!shape)
+		shape = shapes_add(pool, demand, &key, hash);
+	if (!shape)
+		return NULL;
+	shape->query.demand = demand;
+	shape->query.request = request;
+	shape->query.object = demand->object ? demand->object : "the Pod";
+	shape->used = ++pool->shapes->turn;
+	index_catch_up(pool, shape, &shape->fits, judge_fit);
+	tend_another(pool, shape);
+	shape->refused = false;
 	return shape;
 }
 
@@ -530,6 +710,12 @@ void shapes_drop(struct pool *pool)
 
 void pool_log_change(struct pool *pool, unsigned node)
 {
-	pool->nodes[node].changed = pool->change_count;
+	struct board board;
+
+	if (pool->memos) {
+		pool_board(pool, node, &board);
+		score_memo_fill(pool->tables, &board, &pool->memos[node]);
+	}
+	pool->changed[node] = pool->change_count;
 	pool->changes[pool->change_count++ % CHANGES_MAX] = node;
 }

@@ -6,9 +6,18 @@
 
 #define SHAPE_KEY_MAX 1024u
 
+/* The nodes of a pool by what a shape thinks of them. */
+struct shape_index {
+	struct tournament tournament;
+	bool started;
+	uint64_t seen; /* changes of the pool that are in it */
+};
+
 /* What is the same for all Pods of a shape. */
 struct shape {
 	struct query query; /* its demand and request are those of the Pod at hand */
+	struct resources needs;
+	struct request numbers; /* of the request; its lists are empty */
 	struct piece piece;
 	uint16_t *milli; /* owned; of the piece */
 	const struct score_row *row;
@@ -17,34 +26,40 @@ struct shape {
 	uint8_t *key; /* owned; the demand as bytes */
 	size_t key_size;
 	uint64_t hash;
-	struct tournament tournament;
-	/* Nodes that do not fit are in it by their obstacle; until somebody wants a reason they are
-	 * all alike, which is quicker. */
-	bool exact;
-	uint64_t seen; /* changes of the pool that are in it */
+	/* Owned; by node: the cards that pass all that never changes, none where that is too few or
+	 * the node does not let it in; a Pod without cards has all. NULL without an index. */
+	uint64_t *eligible;
+	/* Most Pods fit: obstacles are looked at only when somebody wants to know one. */
+	struct shape_index fits, obstacles;
+	bool plain;    /* judged by the numbers above alone, without the Pod at hand */
+	bool refused;  /* the last time */
 	uint64_t used; /* the turn when it was last asked for */
 };
 
 /* Bytes that differ whenever the demands do, as far as decisions look at them; 0: too many, or not
  * all is in them (UUIDs, several requests). */
 size_t shape_key(const struct demand *demand, uint8_t ret[SHAPE_KEY_MAX]);
-/* Everything but the index. 0 or -ENOMEM. */
+/* Everything but the indexes. 0 or -ENOMEM. */
 int shape_init(const struct pool *pool, const struct demand *demand, struct shape *ret);
 void shape_release(struct shape *shape);
-/* The shape's index, up to date; NULL: none (too long, names UUIDs, no memory). DEMAND is that of
- * the Pod at hand; EXACT: obstacles are wanted. */
-struct shape *shape_get(struct pool *pool, const struct demand *demand, bool exact);
+/* The shape and what fits it, up to date; NULL: no index (too long, names UUIDs, no memory). DEMAND
+ * is that of the Pod at hand. */
+struct shape *shape_get(struct pool *pool, const struct demand *demand);
+/* The node that is nearest to a fit when none fits; TOURNAMENT_NONE: no memory, or no node. */
+uint32_t shape_nearest(struct pool *pool, struct shape *shape);
 
-/* How NODE stands for the shape. */
-void shape_judge(const struct pool *pool, const struct shape *shape, unsigned node,
-		 struct tournament_key *ret);
+/* False when NODE does not fit; its key is out then. */
+bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned node,
+		struct tournament_key *ret);
+/* How near NODE is to a fit, more is nearer: the depth of its obstacle, then what it lacks. */
+int64_t shape_obstacle(const struct pool *pool, const struct shape *shape, unsigned node);
 /* The policy's choice of FITS on the node of BOARD. */
 struct answer shape_ask(const struct pool *pool, const struct shape *shape,
 			const struct board *board, uint64_t fits);
 
-/* The same for any piece of it. */
+/* The same for any board and piece: a question without tables and options. */
 struct answer shape_score(const struct pool *pool, const struct shape *shape,
-			  const struct board *board, const struct piece *piece, uint64_t fits);
+			  const struct question *question);
 /* mig.c: the request's instances on FITS of the board's node, which have room for all; the sum of
  * the policy's values. They are added to *ret, which may be NULL. */
 int64_t mig_choose(const struct pool *pool, const struct shape *shape, const struct board *board,

@@ -3,119 +3,210 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-int tournament_compare(const struct tournament_key *a, const struct tournament_key *b)
+#define BRANCHES 16u
+#define WORD     64u
+
+static size_t words_of(size_t count)
 {
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
-	if (a->value != b->value)
-		return a->value < b->value ? -1 : 1;
-	return a->tie < b->tie ? -1 : a->tie > b->tie;
+	return (count + WORD - 1) / WORD;
 }
 
-/* The items of LEFT have the lower numbers. */
-static struct tournament_node play(const struct tournament *tournament, struct tournament_node left,
-				   struct tournament_node right)
+static void count_levels(struct tournament *tournament, size_t size)
 {
-	int order;
+	size_t count = size ? size : 1;
 
-	if (right.best == TOURNAMENT_NONE)
-		return left;
-	order = tournament_compare(&tournament->keys[left.best], &tournament->keys[right.best]);
-	if (order == 0)
-		left.alike += right.alike;
-	return order < 0 ? right : left;
+	for (;;) {
+		tournament->levels[tournament->level_count++].count = count;
+		if (count == 1 && tournament->level_count > 1)
+			return;
+		count = (count + BRANCHES - 1) / BRANCHES;
+	}
 }
 
-void tournament_build(struct tournament *tournament)
+/* Cuts COUNT words of eight bytes off the memory at *NEXT. */
+static void *cut(uint64_t **next, size_t count)
 {
-	for (size_t i = 0; i < tournament->leaves; i++)
-		tournament->nodes[tournament->leaves + i] =
-			i < tournament->size ? (struct tournament_node){ (uint32_t)i, 1 }
-					     : (struct tournament_node){ TOURNAMENT_NONE, 0 };
-	for (size_t at = tournament->leaves - 1; at > 0; at--)
-		tournament->nodes[at] =
-			play(tournament, tournament->nodes[2 * at], tournament->nodes[2 * at + 1]);
+	uint64_t *at = *next;
+
+	*next += count;
+	return at;
 }
 
-int tournament_init(struct tournament *tournament, size_t size)
+static size_t level_words(const struct tournament_level *level, bool ties, bool inner)
 {
-	*tournament = (struct tournament){ .size = size, .leaves = 1 };
+	return level->count * (ties ? 2 : 1) +
+	       (inner ? (level->count + 1) / 2 + words_of(level->count) : 0);
+}
+
+int tournament_init(struct tournament *tournament, size_t size, bool ties)
+{
+	size_t words = 0;
+	uint64_t *next;
+
+	*tournament = (struct tournament){ .size = size, .settled = true };
 	if (size > (size_t)1 << 31)
 		return -ENOMEM;
-	while (tournament->leaves < size)
-		tournament->leaves *= 2;
-	tournament->keys = calloc(size ? size : 1, sizeof(*tournament->keys));
-	tournament->nodes = calloc(2 * tournament->leaves, sizeof(*tournament->nodes));
-	if (!tournament->keys || !tournament->nodes) {
-		tournament_release(tournament);
+	count_levels(tournament, size);
+	for (unsigned i = 0; i < tournament->level_count; i++)
+		words += level_words(&tournament->levels[i], ties, i > 0);
+	tournament->memory = next = calloc(words, sizeof(*next));
+	if (!next)
 		return -ENOMEM;
+	for (unsigned i = 0; i < tournament->level_count; i++) {
+		struct tournament_level *level = &tournament->levels[i];
+
+		level->values = cut(&next, level->count);
+		level->ties = ties ? cut(&next, level->count) : NULL;
+		if (i > 0) {
+			level->alike = cut(&next, (level->count + 1) / 2);
+			level->dirty = cut(&next, words_of(level->count));
+		}
+		for (size_t at = 0; at < level->count; at++)
+			level->values[at] = TOURNAMENT_OUT;
 	}
-	tournament_build(tournament);
 	return 0;
 }
 
 void tournament_release(struct tournament *tournament)
 {
-	free(tournament->keys);
-	free(tournament->nodes);
+	free(tournament->memory);
 	*tournament = (struct tournament){ 0 };
 }
 
-void tournament_put(struct tournament *tournament, uint32_t item, const struct tournament_key *key)
+static void mark(struct tournament_level *level, size_t at)
 {
-	assert(item < tournament->size);
-	tournament->keys[item] = *key;
+	level->dirty[at / WORD] |= 1ull << (at % WORD);
 }
 
 void tournament_set(struct tournament *tournament, uint32_t item, const struct tournament_key *key)
 {
-	tournament_put(tournament, item, key);
-	for (size_t at = (tournament->leaves + item) / 2; at > 0; at /= 2) {
-		struct tournament_node before = tournament->nodes[at];
-		struct tournament_node after =
-			play(tournament, tournament->nodes[2 * at], tournament->nodes[2 * at + 1]);
+	struct tournament_level *items = &tournament->levels[0];
+	int64_t tie = key->value == TOURNAMENT_OUT ? 0 : key->tie;
 
-		tournament->nodes[at] = after;
-		/* Above, only the best, its key and how many are alike are seen. */
-		if (after.best == before.best && after.alike == before.alike && after.best != item)
-			return;
+	assert(item < tournament->size);
+	if (items->values[item] == key->value && (!items->ties || items->ties[item] == tie))
+		return;
+	items->values[item] = key->value;
+	if (items->ties)
+		items->ties[item] = tie;
+	mark(&tournament->levels[1], item / BRANCHES);
+	tournament->settled = false;
+}
+
+static uint32_t alike_at(const struct tournament_level *level, size_t at)
+{
+	return level->alike ? level->alike[at] : 1;
+}
+
+static bool is_key(const struct tournament_level *level, size_t at,
+		   const struct tournament_key *key)
+{
+	return level->values[at] == key->value && (!level->ties || level->ties[at] == key->tie);
+}
+
+/* The best key of the children from FIRST to END. */
+static struct tournament_key best_of(const struct tournament_level *below, size_t first, size_t end)
+{
+	struct tournament_key best = { TOURNAMENT_OUT, INT64_MIN };
+
+	for (size_t at = first; at < end; at++)
+		best.value = below->values[at] > best.value ? below->values[at] : best.value;
+	if (!below->ties) {
+		best.tie = 0;
+		return best;
 	}
+	for (size_t at = first; at < end; at++)
+		if (below->values[at] == best.value && below->ties[at] > best.tie)
+			best.tie = below->ties[at];
+	return best;
 }
 
-uint32_t tournament_best(const struct tournament *tournament)
+/* True when what is seen of the node from above changed. */
+static bool play(struct tournament *tournament, unsigned number, size_t at)
 {
-	return tournament->nodes[1].best;
+	const struct tournament_level *below = &tournament->levels[number - 1];
+	struct tournament_level *level = &tournament->levels[number];
+	size_t first = at * BRANCHES, end = first + BRANCHES;
+	struct tournament_key best;
+	uint32_t alike = 0;
+
+	end = end < below->count ? end : below->count;
+	best = best_of(below, first, end);
+	if (best.value != TOURNAMENT_OUT)
+		for (size_t child = first; child < end; child++)
+			alike += is_key(below, child, &best) ? alike_at(below, child) : 0;
+	if (is_key(level, at, &best) && level->alike[at] == alike)
+		return false;
+	level->values[at] = best.value;
+	if (level->ties)
+		level->ties[at] = best.tie;
+	level->alike[at] = alike;
+	return true;
 }
 
-uint32_t tournament_alike(const struct tournament *tournament)
+static void settle(struct tournament *tournament)
 {
-	return tournament->nodes[1].alike;
-}
+	if (tournament->settled)
+		return;
+	for (unsigned i = 1; i < tournament->level_count; i++) {
+		struct tournament_level *level = &tournament->levels[i];
 
-static bool is_as_good(const struct tournament *tournament, const struct tournament_node *node)
-{
-	return node->best != TOURNAMENT_NONE &&
-	       tournament_compare(&tournament->keys[node->best],
-				  &tournament->keys[tournament_best(tournament)]) == 0;
-}
+		for (size_t word = 0; word < words_of(level->count); word++) {
+			uint64_t rest = level->dirty[word];
 
-uint32_t tournament_nth(const struct tournament *tournament, uint32_t nth)
-{
-	size_t at = 1;
+			level->dirty[word] = 0;
+			for (; rest; rest &= rest - 1) {
+				size_t at = word * WORD + (size_t)__builtin_ctzll(rest);
 
-	assert(nth < tournament_alike(tournament));
-	while (at < tournament->leaves) {
-		const struct tournament_node *left = &tournament->nodes[2 * at];
-		uint32_t alike = is_as_good(tournament, left) ? left->alike : 0;
-
-		at *= 2;
-		if (nth >= alike) {
-			nth -= alike;
-			at++;
+				if (play(tournament, i, at) && i + 1 < tournament->level_count)
+					mark(&tournament->levels[i + 1], at / BRANCHES);
+			}
 		}
 	}
-	return tournament->nodes[at].best;
+	tournament->settled = true;
+}
+
+static struct tournament_key top_key(const struct tournament *tournament)
+{
+	const struct tournament_level *top = &tournament->levels[tournament->level_count - 1];
+
+	return (struct tournament_key){ top->values[0], top->ties ? top->ties[0] : 0 };
+}
+
+uint32_t tournament_alike(struct tournament *tournament)
+{
+	settle(tournament);
+	return tournament->levels[tournament->level_count - 1].alike[0];
+}
+
+uint32_t tournament_nth(struct tournament *tournament, uint32_t nth)
+{
+	struct tournament_key key;
+	size_t at = 0;
+
+	settle(tournament);
+	key = top_key(tournament);
+	assert(nth < tournament_alike(tournament));
+	for (unsigned i = tournament->level_count - 1; i > 0; i--) {
+		const struct tournament_level *below = &tournament->levels[i - 1];
+
+		for (at *= BRANCHES;; at++) {
+			if (!is_key(below, at, &key))
+				continue;
+			if (nth < alike_at(below, at))
+				break;
+			nth -= alike_at(below, at);
+		}
+	}
+	return (uint32_t)at;
+}
+
+uint32_t tournament_best(struct tournament *tournament, struct tournament_key *ret_key)
+{
+	settle(tournament);
+	*ret_key = top_key(tournament);
+	return ret_key->value == TOURNAMENT_OUT ? TOURNAMENT_NONE : tournament_nth(tournament, 0);
 }

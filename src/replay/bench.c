@@ -13,8 +13,7 @@
 #define AGAIN      947u /* per mille: the next shape is that much rarer */
 #define FILL_LEAST 500u /* per mille of all memory of cards */
 #define FILL_MOST  950u
-#define TURN       200u /* the fill that is gone to changes once in so many steps */
-#define STUCK      40u  /* refusals in a row after which Pods end until the least fill */
+#define STUCK      40u /* refusals in a row after which Pods end until the least fill */
 #define CHECKSUM   0xcbf29ce484222325ull
 
 struct node_kind {
@@ -49,6 +48,7 @@ struct bench {
 	struct held *held; /* owned */
 	size_t held_count, held_capacity;
 	unsigned target; /* fill to go to, per mille */
+	bool rising;     /* it is above */
 	unsigned refused_in_a_row;
 	uint32_t *times, *refusal_times; /* owned; nanoseconds */
 	size_t decisions, placed, refused;
@@ -304,7 +304,7 @@ static int decide(struct bench *bench, struct error *error)
 	bench->refusal_times[bench->refused++] = bench->times[bench->decisions - 1];
 	add_to_checksum(bench, (uint64_t)reason.code << 32);
 	if (++bench->refused_in_a_row >= STUCK)
-		bench->target = FILL_LEAST;
+		bench->rising = false;
 	return 0;
 }
 
@@ -319,17 +319,20 @@ static int release(struct bench *bench, struct error *error)
 	return 0;
 }
 
+/* Pods come and go side by side, two to one in the direction of the target; then to another. */
 static int step(struct bench *bench, struct error *error)
 {
 	uint64_t fill = bench->held_units * 1000 / bench->total_units;
 
 	bench->least = fill < bench->least ? fill : bench->least;
 	bench->most = fill > bench->most ? fill : bench->most;
-	if (fill < bench->target)
-		return decide(bench, error);
-	if (bench->target == FILL_LEAST || below(bench, TURN) == 0)
+	if (bench->rising ? fill >= bench->target : fill <= bench->target) {
 		bench->target = FILL_LEAST + below(bench, FILL_MOST - FILL_LEAST + 1);
-	return bench->held_count ? release(bench, error) : decide(bench, error);
+		bench->rising = fill < bench->target;
+	}
+	if (bench->held_count && below(bench, 3) < (bench->rising ? 1 : 2))
+		return release(bench, error);
+	return decide(bench, error);
 }
 
 /* ---- figures ---- */

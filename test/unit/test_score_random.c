@@ -249,11 +249,20 @@ static void compare(struct world *world, const struct score_row *row)
 {
 	struct question question = { &world->tables, &world->options, &world->board, &world->piece,
 				     world->fits };
-	struct answer answer = row->score(&question);
+	struct answer answer = row->score(&question), kept;
+	struct score_memo memo;
 	struct naive_value naive;
 	bool free_choice = strcmp(row->name, "random") == 0 ||
 			   (strcmp(row->name, "fgd") == 0 && world->mix.count);
 
+	if (world->tables.value) { /* what is kept with a node changes nothing */
+		score_memo_fill(&world->tables, &world->board, &memo);
+		question.memo = &memo;
+		kept = row->score(&question);
+		assert_true(kept.value == answer.value && kept.cards == answer.cards);
+		question.value_only = true;
+		assert_true(row->score(&question).value == answer.value);
+	}
 	assert_int_equal(answer.cards & ~world->fits, 0);
 	assert_int_equal(__builtin_popcountll(answer.cards), world->ask.cards);
 	if (!naive_knows(row->name, &world->mix))
