@@ -32,8 +32,22 @@ static size_t list_length(struct json_object *list)
 	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 }
 
+/* No name, label or value of Kubernetes has a control character, and no log of decisions takes one. */
+static int check_text(const struct reader *reader, const char *text)
+{
+	for (const char *at = text; at && *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			return fail(reader, "a name, label or value has a control character; "
+					    "remove it");
+	return 0;
+}
+
 static int copy(const struct reader *reader, const char *text, char **ret)
 {
+	int r = check_text(reader, text);
+
+	if (r < 0)
+		return r;
 	*ret = text ? strdup(text) : NULL;
 	return text && !*ret ? error_no_memory(reader->error) : 0;
 }
@@ -259,17 +273,18 @@ static int read_match(const struct reader *reader, struct json_object *object, b
 		return fail(reader, "node affinity has no key or an unknown operator; write In, "
 				    "NotIn, Exists, DoesNotExist, Gt or Lt");
 	match->operator=(enum match_operator) found;
-	if (!is_field && copy(reader, json_get_string(object, "key", NULL), &match->key) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < list_length(values); i++) {
+	int r = is_field ? 0 : copy(reader, json_get_string(object, "key", NULL), &match->key);
+
+	for (size_t i = 0; r == 0 && i < list_length(values); i++) {
 		struct json_object *value = json_object_array_get_idx(values, i);
 
 		if (!json_object_is_type(value, json_type_string))
 			return fail(reader, "a value of node affinity is no text; quote it");
-		if (string_list_add(&match->values, json_object_get_string(value)) < 0)
+		r = check_text(reader, json_object_get_string(value));
+		if (r == 0 && string_list_add(&match->values, json_object_get_string(value)) < 0)
 			return error_no_memory(reader->error);
 	}
-	return 0;
+	return r;
 }
 
 static int read_matches(const struct reader *reader, struct json_object *list, bool is_field,
@@ -330,10 +345,12 @@ static int read_tolerations(const struct reader *reader)
 		if ((int)toleration->effect < 0)
 			return fail(reader, "a toleration has an unknown effect; write NoSchedule, "
 					    "PreferNoSchedule or NoExecute");
-		if (copy(reader, *key ? key : NULL, &toleration->key) < 0 ||
-		    copy(reader, exists ? NULL : json_get_string(object, "value", ""),
-			 &toleration->value) < 0)
-			return -ENOMEM;
+		int r = copy(reader, *key ? key : NULL, &toleration->key);
+		if (r == 0)
+			r = copy(reader, exists ? NULL : json_get_string(object, "value", ""),
+				 &toleration->value);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -346,11 +363,14 @@ static int read_names(const struct reader *reader)
 
 	if (!*name)
 		return fail(reader, "metadata.name is missing; write one");
-	if (copy(reader, name, &demand->name) < 0 ||
-	    copy(reader, json_get_string(reader->pod, "metadata.namespace", "default"),
-		 &demand->namespace) < 0 ||
-	    copy(reader, node && *node ? node : NULL, &demand->node) < 0)
-		return -ENOMEM;
+	int r = copy(reader, name, &demand->name);
+	if (r == 0)
+		r = copy(reader, json_get_string(reader->pod, "metadata.namespace", "default"),
+			 &demand->namespace);
+	if (r == 0)
+		r = copy(reader, node && *node ? node : NULL, &demand->node);
+	if (r < 0)
+		return r;
 	if (asprintf(&demand->object, "Pod %s/%s", demand->namespace, demand->name) < 0) {
 		demand->object = NULL;
 		return error_no_memory(reader->error);

@@ -38,6 +38,9 @@ static const struct {
 	  "f:7: Pod default/p: cpu is more than any machine has; write less", -EINVAL },
 	{ SPEC("\"nodeSelector\":{\"a\":1}"),
 	  "f:7: Pod default/p: a value of spec.nodeSelector is no text; quote it", -EINVAL },
+	{ SPEC("\"nodeSelector\":{\"a\":\"x\\u007f\"}"),
+	  "f:7: Pod default/p: a name, label or value has a control character; remove it",
+	  -EINVAL },
 	{ SPEC("\"tolerations\":[{\"effect\":\"Never\"}]"),
 	  "f:7: Pod default/p: a toleration has an unknown effect; write NoSchedule, "
 	  "PreferNoSchedule or NoExecute",
