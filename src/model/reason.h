@@ -46,7 +46,7 @@ enum reason_link {
 	M(REASON_NODE_CARDS, "node_cards", SCHEDULER, 1, "fewer such cards than asked for",        \
 	  "{object} wants {wanted} card{s}{detail}, and {node} has [the most of them where "       \
 	  "it may run, {total}|{total} of them|]. Ask for at most {total}.")                       \
-	M(REASON_NO_CARDS, "no_cards", SCHEDULER, 1, "no cards",                                   \
+	M(REASON_NO_CARDS, "no_cards", SCHEDULER, 1, "node without cards",                         \
 	  "{object} wants {wanted} {unit}{s}, and [the pool|{node}|] has no cards. Add a "         \
 	  "node with cards.")                                                                      \
 	M(REASON_CARDS_BUSY, "cards_busy", SCHEDULER, 0, "not enough free cards",                  \

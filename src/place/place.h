@@ -134,6 +134,53 @@ int pool_hold(struct pool *pool, const struct demand *demand, const struct decis
 int pool_hold_grant(struct pool *pool, unsigned node, const struct grant *grant, uint64_t *ret_id,
 		    struct error *error);
 
+/*
+ * Why a demand gets what it gets: every node and every card of the pool is counted under one class.
+ * It is the decisions' own code that answers. The reason of one node: pool_decide_on(); of one card:
+ * pool_explain_card().
+ */
+struct explained_node {
+	enum reason_code code; /* REASON_NONE: it fits */
+	size_t rank;           /* 1: the one that is chosen; 0: it does not fit */
+	int64_t value, tie;    /* of the policy and of the tie rule; 0 when it does not fit */
+	size_t first_card;     /* in explanation.cards */
+	unsigned serving;      /* of its cards: those that can serve */
+};
+
+struct explained_class {
+	size_t nodes, cards;
+	unsigned node;                     /* of nodes: the one that is nearest to a fit */
+	unsigned card_node, card_position; /* of cards: the first */
+};
+
+struct explanation {
+	int result;                   /* as of pool_decide(), as are the next two */
+	struct decision decision;     /* when it is 0 */
+	struct reason reason;         /* when it is not */
+	const char *policy;           /* that judged; NULL for a demand that cannot be read */
+	enum tie_rule ties;           /* that chose among those alike */
+	size_t alike;                 /* nodes that are as good as the one that is chosen, and it */
+	struct explained_node *nodes; /* owned */
+	size_t node_count;
+	/* Owned; of all nodes, in order. REASON_NONE: it can serve, whatever else its node lacks.
+	 * None for a Pod that asks for none. */
+	enum reason_code *cards;
+	size_t card_count;
+	/* By code; REASON_NONE: nodes that fit, and cards that can serve there. */
+	struct explained_class classes[REASON_CODE_MAX];
+	size_t kept_cards; /* that could serve, on nodes that do not fit */
+};
+
+/* Changes nothing, also of what is drawn next among ties. -ENOMEM. */
+int pool_explain(struct pool *pool, const struct demand *demand, struct explanation *ret);
+void explanation_release(struct explanation *explanation);
+/* 0: it can serve; else as pool_decide(). -EINVAL: no such card, or none is asked for. */
+int pool_explain_card(const struct pool *pool, const struct demand *demand, unsigned node,
+		      unsigned card, struct reason *ret_reason);
+/* In the manner of Kubernetes: "2/9 nodes fit: 4 not enough free cards, 3 no card of the wanted
+ * model." */
+void explanation_summarize(const struct explanation *explanation, struct strbuf *out);
+
 const char *pool_node_name(const struct pool *pool, unsigned node);
 const struct card *pool_card(const struct pool *pool, unsigned node, unsigned card);
 size_t pool_node_count(const struct pool *pool);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes of Pods and their indexes; see place.h. Of shape.c and decide.c only. */
+/* Shapes of Pods and their indexes; see place.h. Of those that decide or explain. */
 #pragma once
 
 #include "score.h"

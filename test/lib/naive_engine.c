@@ -407,6 +407,54 @@ int naive_judge(const struct naive_book *book, const struct demand *demand,
 	return reason_is_for_ever(ret->code) ? -ENOSPC : -EAGAIN;
 }
 
+/* ---- of its own ---- */
+
+static enum reason_code name_code(const struct request *request, const struct card *card)
+{
+	return right_model(request, card) ? REASON_NO_UUID : REASON_NO_MODEL;
+}
+
+void naive_look_at_card(const struct naive_book *book, unsigned node, unsigned card,
+			const struct demand *demand, struct naive_verdict *ret)
+{
+	const struct request *request = &demand->requests[0];
+	const struct card *of = card_at(book, node, card);
+	struct card_look look;
+
+	look_at_card(book, node, card, request, &look);
+	*ret = (struct naive_verdict){ .step = look.step };
+	if (look.step == NAIVE_FITS)
+		return;
+	ret->code = code_of(look.step, request->kind);
+	if (look.step == NAIVE_IDENTITY)
+		ret->code = name_code(request, of);
+	if (look.step == NAIVE_HEALTH && of->condition.health == CARD_LOST)
+		ret->code = REASON_CARD_LOST;
+	ret->wanted = look.step == NAIVE_COMPUTE ? request->compute_percent : look.wants;
+	ret->total = look.step == NAIVE_COMPUTE ? 100 : look.units;
+	ret->have = look.step == NAIVE_SIZE   ? look.size
+		    : look.step == NAIVE_ROOM ? look.room
+					      : look.compute;
+}
+
+enum reason_code naive_node_code(const struct naive_book *book, unsigned node,
+				 const struct demand *demand)
+{
+	const struct inventory *inventory = &book->nodes[node].inventory;
+	enum reason_code code = REASON_NO_MODEL;
+	struct naive_verdict verdict;
+
+	naive_look(book, node, demand, &verdict);
+	if (verdict.step != NAIVE_IDENTITY)
+		return verdict.step == NAIVE_FITS ? REASON_NONE : verdict.code;
+	if (inventory->card_count == 0)
+		return REASON_NO_CARDS;
+	for (size_t i = 0; i < inventory->card_count; i++)
+		if (name_code(&demand->requests[0], &inventory->cards[i]) == REASON_NO_UUID)
+			code = REASON_NO_UUID;
+	return code;
+}
+
 /* ---- for the policies ---- */
 
 static unsigned model_of(const char *const *models, size_t count, const struct card *card)

@@ -89,6 +89,13 @@ void naive_look(const struct naive_book *book, unsigned node, const struct deman
 int naive_judge(const struct naive_book *book, const struct demand *demand,
 		struct naive_verdict *ret);
 
+/* One card for the one request, whatever else is on the node; code REASON_NONE: it can serve. */
+void naive_look_at_card(const struct naive_book *book, unsigned node, unsigned card,
+			const struct demand *demand, struct naive_verdict *ret);
+/* What stops a node, of its own: where naive_look() says IDENTITY, which of the names is not there. */
+enum reason_code naive_node_code(const struct naive_book *book, unsigned node,
+				 const struct demand *demand);
+
 /* The node and the request as the policies see them. MODELS: names, at most NAIVE_MODELS. */
 void naive_describe(const struct naive_book *book, unsigned node, const struct demand *demand,
 		    const char *const *models, size_t model_count, struct naive_node *ret_node,
