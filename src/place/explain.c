@@ -9,7 +9,7 @@ struct explain {
 	struct pool *pool;
 	const struct shape *shape;
 	struct explanation *to;
-	struct tournament_key nearest[REASON_CODE_MAX]; /* of each class */
+	int64_t nearest[REASON_CODE_MAX]; /* of each class */
 };
 
 struct place_in_order {
@@ -71,37 +71,52 @@ static enum reason_code card_code(const struct pool *pool, const struct query *q
 	return reason.code;
 }
 
+static enum reason_code node_code(const struct pool *pool, const struct query *query, unsigned node)
+{
+	struct standing standing;
+	struct reason reason;
+
+	filter_node(pool, query, node, &standing);
+	refuse_standing(pool, query, &standing, REASON_SCOPE_NODE, &reason);
+	return reason.code;
+}
+
 static void explain_node(struct explain *explain, unsigned number, struct tournament_key *ret_key)
 {
 	const struct pool *pool = explain->pool;
 	const struct query *query = &explain->shape->query;
 	struct explained_node *node = &explain->to->nodes[number];
 	struct explained_class *class;
-	struct standing standing;
-	struct reason reason;
+	int64_t obstacle = 0;
 
-	shape_judge(pool, explain->shape, number, ret_key);
-	if (ret_key->depth == DEPTH_FITS) {
+	if (shape_fits(pool, explain->shape, number, ret_key)) {
 		node->value = ret_key->value;
 		node->tie = ret_key->tie;
 	} else {
-		filter_node(pool, query, number, &standing);
-		refuse_standing(pool, query, &standing, REASON_SCOPE_NODE, &reason);
-		node->code = reason.code;
+		*ret_key = (struct tournament_key){ .value = TOURNAMENT_OUT };
+		obstacle = shape_obstacle(pool, explain->shape, number);
+		node->code = node_code(pool, query, number);
 	}
 	class = &explain->to->classes[node->code];
-	if (class->nodes++ == 0 || tournament_compare(ret_key, &explain->nearest[node->code]) > 0) {
+	if (class->nodes++ == 0 || obstacle > explain->nearest[node->code]) {
 		class->node = number;
-		explain->nearest[node->code] = *ret_key;
+		explain->nearest[node->code] = obstacle;
 	}
 	for (unsigned i = 0; query->request && i < pool->nodes[number].count; i++)
 		count_card(explain->to, number, i, card_code(pool, query, number, i));
 }
 
+static int compare_keys(const struct tournament_key *a, const struct tournament_key *b)
+{
+	if (a->value != b->value)
+		return a->value > b->value ? -1 : 1;
+	return a->tie > b->tie ? -1 : a->tie < b->tie;
+}
+
 static int compare_places(const void *left, const void *right)
 {
 	const struct place_in_order *a = left, *b = right;
-	int order = tournament_compare(&b->key, &a->key);
+	int order = compare_keys(&a->key, &b->key);
 
 	if (a->chosen != b->chosen)
 		return a->chosen ? -1 : 1;
@@ -112,9 +127,9 @@ static int compare_places(const void *left, const void *right)
 static void set_ranks(struct explanation *to, struct place_in_order *places)
 {
 	qsort(places, to->node_count, sizeof(*places), compare_places);
-	for (size_t i = 0; i < to->node_count && places[i].key.depth == DEPTH_FITS; i++) {
+	for (size_t i = 0; i < to->node_count && places[i].key.value != TOURNAMENT_OUT; i++) {
 		to->nodes[places[i].node].rank = i + 1;
-		to->alike += tournament_compare(&places[i].key, &places[0].key) == 0;
+		to->alike += compare_keys(&places[i].key, &places[0].key) == 0;
 	}
 	if (to->result == 0)
 		to->classes[REASON_NONE].node = to->decision.node;
