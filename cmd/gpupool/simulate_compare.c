@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several policies on the same arrivals: means, deviations and paired differences. */
-#include "simulate.h"
+#include "simulate_plot.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 struct simulate_compare_options {
 	struct common_options common;
 	struct simulate_inputs inputs;
-	const char *policies, *ties, *seeds, *at, *arrival;
+	const char *policies, *ties, *seeds, *at, *arrival, *plot;
 	unsigned long jobs;
 	bool original, replay, csv, progress;
 };
@@ -67,6 +68,7 @@ static const struct option_row simulate_compare_rows[] = {
 	  .kind = OPTION_FLAG,
 	  .help = "print the rows as CSV",
 	  .offset = offsetof(struct simulate_compare_options, csv) },
+	SIMULATE_PLOT_ROW(struct simulate_compare_options),
 	{ .name = NULL },
 };
 
@@ -85,19 +87,28 @@ struct comparison {
 	struct policy_options places[LIST_MAX];
 	struct simulate_numbers seeds, at;
 	struct trace traces[LIST_MAX];
-	struct sample *samples; /* owned; by file, policy, seed */
+	struct sample *samples;     /* owned; by file, policy, seed */
+	struct run_result *results; /* owned; the same for --plot, else NULL */
 	struct simulate_progress progress;
 };
+
+static size_t runs_of(const struct comparison *comparison)
+{
+	return comparison->pods_count * comparison->policy_count * comparison->seeds.count;
+}
 
 static void comparison_release(struct comparison *comparison)
 {
 	free(comparison->pods_text);
 	free(comparison->policies_text);
-	simulate_numbers_release(&comparison->seeds);
-	simulate_numbers_release(&comparison->at);
 	for (size_t i = 0; i < comparison->pods_count; i++)
 		trace_release(&comparison->traces[i]);
+	for (size_t i = 0; comparison->results && i < runs_of(comparison); i++)
+		run_result_release(&comparison->results[i]);
+	free(comparison->results);
 	free(comparison->samples);
+	simulate_numbers_release(&comparison->seeds);
+	simulate_numbers_release(&comparison->at);
 }
 
 static int split(const char *option, const char *text, char **ret_copy, char **items,
@@ -202,6 +213,10 @@ static int run_one(void *context, size_t index, struct error *error)
 	int r = run_trace(&comparison->traces[pods], &options, &result, error);
 	if (r == 0)
 		take_sample(comparison, &result, &comparison->samples[index]);
+	if (r == 0 && comparison->results) {
+		comparison->results[index] = result;
+		result = (struct run_result){ .points = NULL };
+	}
 	simulate_progress_step(&comparison->progress);
 	return r < 0 ? error_wrap(error, "%s", comparison->pods[pods]) : 0;
 }
@@ -210,7 +225,7 @@ static int comparison_run(struct comparison *comparison, struct error *error)
 {
 	unsigned jobs =
 		comparison->options->jobs ? (unsigned)comparison->options->jobs : parallel_cores();
-	size_t runs = comparison->pods_count * comparison->policy_count * comparison->seeds.count;
+	size_t runs = runs_of(comparison);
 
 	for (size_t i = 0; i < comparison->pods_count; i++)
 		trace_init(&comparison->traces[i]);
@@ -218,7 +233,9 @@ static int comparison_run(struct comparison *comparison, struct error *error)
 	if (r < 0)
 		return r;
 	comparison->samples = calloc(runs, sizeof(*comparison->samples));
-	if (!comparison->samples)
+	if (comparison->options->plot)
+		comparison->results = calloc(runs, sizeof(*comparison->results));
+	if (!comparison->samples || (comparison->options->plot && !comparison->results))
 		return error_no_memory(error);
 	simulate_progress_start(&comparison->progress, runs, comparison->options->progress);
 	r = parallel_run(runs, jobs, run_one, comparison, error);
@@ -423,6 +440,58 @@ static int comparison_print(struct comparison *comparison)
 	return comparison->options->csv ? print_csv(comparison) : print_table(comparison);
 }
 
+/* A name of files: what is no letter, digit, '.' or '-' becomes '_'. */
+static void make_prefix(const char *name, char *ret, size_t size)
+{
+	snprintf(ret, size, "%.100s-", name);
+	for (char *at = ret; *at; at++)
+		if (!isalnum((unsigned char)*at) && *at != '.' && *at != '-')
+			*at = '_';
+}
+
+static int plot_list(struct comparison *comparison, size_t pods, struct error *error)
+{
+	size_t seeds = comparison->seeds.count, policies = comparison->policy_count;
+	const char *name = short_name(comparison->pods[pods]);
+	struct run_options options = { .arrival = simulate_arrival(comparison->arrival,
+								   &comparison->traces[pods]),
+				       .place.seed = comparison->seeds.items[0],
+				       .original = comparison->options->original,
+				       .replay = comparison->options->replay };
+	autofree const struct run_result **results = calloc(policies * seeds, sizeof(*results));
+	struct simulate_curve curves[LIST_MAX];
+	char title[256], rest[128], prefix[128] = "";
+
+	if (!results)
+		return error_no_memory(error);
+	for (size_t i = 0; i < policies * seeds; i++)
+		results[i] = &comparison->results[pods * policies * seeds + i];
+	for (size_t i = 0; i < policies; i++)
+		curves[i] = (struct simulate_curve){ .policy = comparison->policies[i],
+						     .runs = &results[i * seeds],
+						     .count = seeds };
+	if (comparison->pods_count > 1)
+		make_prefix(name, prefix, sizeof(prefix));
+	simulate_plot_describe(&options, seeds, comparison->seeds.items[seeds - 1], rest,
+			       sizeof(rest));
+	snprintf(title, sizeof(title), "%.100s, %s", name, rest);
+	return simulate_plot_curves(&(struct simulate_plot){ .directory = comparison->options->plot,
+							     .prefix = prefix,
+							     .title = title,
+							     .replay = options.replay },
+				    curves, policies, error);
+}
+
+static int plot_lists(struct comparison *comparison)
+{
+	struct error error = ERROR_INIT;
+	int r = 0;
+
+	for (size_t i = 0; comparison->results && r == 0 && i < comparison->pods_count; i++)
+		r = plot_list(comparison, i, &error);
+	return r < 0 ? simulate_plot_fail(r, &error) : EXIT_DONE;
+}
+
 static int simulate_compare(void *data, int argc, char **argv)
 {
 	cleanup(comparison_release) struct comparison comparison = { .options = data };
@@ -440,7 +509,7 @@ static int simulate_compare(void *data, int argc, char **argv)
 		error_no_memory(&error);
 		return fail(EXIT_FAILED, &error);
 	}
-	return EXIT_DONE;
+	return plot_lists(&comparison);
 }
 
 const struct command command_sim_compare = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulate.h"
+#include "simulate_plot.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 struct simulate_run_options {
 	struct common_options common;
 	struct simulate_inputs inputs;
-	const char *policy, *ties, *seeds, *arrival, *record;
+	const char *policy, *ties, *seeds, *arrival, *record, *plot;
 	unsigned long seed, jobs;
 	bool original, replay, wait, csv, progress;
 };
@@ -73,6 +73,7 @@ static const struct option_row simulate_run_rows[] = {
 	  .kind = OPTION_FLAG,
 	  .help = "print the readings on the way as CSV",
 	  .offset = offsetof(struct simulate_run_options, csv) },
+	SIMULATE_PLOT_ROW(struct simulate_run_options),
 	{ .name = NULL },
 };
 
@@ -108,7 +109,8 @@ static int runs_set(struct runs *runs, const struct simulate_run_options *option
 	cleanup(simulate_numbers_release) struct simulate_numbers seeds = { .items = NULL };
 	struct run_options one = { .original = options->original,
 				   .replay = options->replay,
-				   .wait = options->wait };
+				   .wait = options->wait,
+				   .cards = options->plot && !options->replay };
 
 	int r = simulate_read_policy(options->policy, options->ties, &one.place, error);
 	if (r == 0)
@@ -361,7 +363,12 @@ static int simulate_run(void *data, int argc, char **argv)
 		runs.options[i].arrival = simulate_arrival(runs.options[i].arrival, &trace);
 	int r = options->record ? run_recorded(&runs, options, &error)
 				: run_all(&runs, options, &error);
-	return r < 0 ? fail(EXIT_FAILED, &error) : print_runs(&runs, options);
+	if (r < 0)
+		return fail(EXIT_FAILED, &error);
+	int code = print_runs(&runs, options);
+	if (code != EXIT_DONE || !options->plot)
+		return code;
+	return simulate_plot_runs(options->plot, &trace, runs.options, runs.results, runs.count);
 }
 
 const struct command command_sim_run = {

@@ -49,6 +49,7 @@ struct run_options {
 	bool original;    /* all peculiarities of the published simulator */
 	bool replay;      /* arrivals and departures by the trace's times instead of the protocol */
 	bool wait;        /* replay: who does not fit waits, first come first tried; else dropped */
+	bool cards;       /* cards_left is wanted */
 	/* NULL, or who gets the log of decisions, see place/record.h. */
 	int (*record)(void *data, const char *line, size_t length);
 	void *record_data;
@@ -87,6 +88,7 @@ struct run_result {
 	uint64_t checksum;        /* of all decisions */
 	struct run_point *points; /* owned */
 	size_t point_count, point_capacity;
+	uint16_t *cards_left; /* owned; 1/1000 left of each card of the trace at the end, or NULL */
 };
 void run_result_release(struct run_result *result);
 /* -EINVAL for what the trace cannot be asked (no times, no cards). */

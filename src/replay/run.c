@@ -10,6 +10,7 @@
 void run_result_release(struct run_result *result)
 {
 	free(result->points);
+	free(result->cards_left);
 	for (size_t i = 0; i < result->partial_count; i++)
 		free(result->partial[i].why);
 	free(result->partial);
@@ -274,6 +275,25 @@ int run_arrive(struct run *run, struct error *error)
 	return r;
 }
 
+/* Nodes of the pool may be in another order than those of the trace. */
+static int keep_cards(struct run *run, struct error *error)
+{
+	const struct trace *trace = run->trace;
+	uint16_t *left = calloc(trace->first_cards[trace->node_count] + 1, sizeof(*left));
+
+	if (!left)
+		return error_no_memory(error);
+	for (uint32_t i = 0; i < trace->node_count; i++) {
+		uint32_t at = run->nodes[i];
+
+		for (uint32_t k = trace->first_cards[at]; k < trace->first_cards[at + 1]; k++)
+			left[k] = (uint16_t)pool_card_left_milli(run->pool, i,
+								 k - trace->first_cards[at]);
+	}
+	run->result.cards_left = left;
+	return 0;
+}
+
 int run_trace(const struct trace *trace, const struct run_options *options, struct run_result *ret,
 	      struct error *error)
 {
@@ -283,6 +303,8 @@ int run_trace(const struct trace *trace, const struct run_options *options, stru
 	int r = run_open(&run, trace, options, error);
 	if (r == 0)
 		r = run_arrive(&run, error);
+	if (r == 0 && options->cards)
+		r = keep_cards(&run, error);
 	if (r < 0)
 		return r;
 	struct run_result *result = &run.result;
