@@ -100,6 +100,49 @@ int simulate_read_policy(const char *text, const char *ties, struct policy_optio
 	return 0;
 }
 
+/* "look-ahead", "look-ahead=64", "moves=1" */
+static int read_freedom(const char *text, struct run_options *ret, struct error *error)
+{
+	const struct {
+		const char *name;
+		unsigned usual, highest, unit;
+		unsigned *value;
+	} rows[] = {
+		{ "look-ahead", 64, SEATING_LOOK_AHEAD_MAX, 1, &ret->look_ahead },
+		{ "moves", 1, 100, 10, &ret->moves_permille },
+	};
+	size_t length = strcspn(text, "=");
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t value = rows[i].usual;
+
+		if (strlen(rows[i].name) != length || strncmp(text, rows[i].name, length) != 0)
+			continue;
+		if (text[length] && parse_uint(text + length + 1, 1, rows[i].highest, &value) < 0)
+			return error_set(error, EINVAL, "%s is a number from 1 to %u, not '%s'",
+					 rows[i].name, rows[i].highest, text + length + 1);
+		*rows[i].value = (unsigned)value * rows[i].unit;
+		return 0;
+	}
+	return error_set(error, EINVAL,
+			 "a policy can have '+look-ahead=64' and '+moves=1' behind it, not '+%s'",
+			 text);
+}
+
+int simulate_read_freedom(const char *text, const char *ties, struct run_options *ret,
+			  struct error *error)
+{
+	autofree char *copy = strdup(text);
+	char *rest = copy;
+
+	if (!copy)
+		return error_no_memory(error);
+	int r = simulate_read_policy(strsep(&rest, "+"), ties, &ret->place, error);
+	for (char *part; r == 0 && (part = strsep(&rest, "+"));)
+		r = read_freedom(part, ret, error);
+	return r;
+}
+
 int simulate_check_inputs(const char *command, const struct simulate_inputs *inputs,
 			  struct error *error)
 {
@@ -276,6 +319,9 @@ int simulate_result_to_json(const struct run_options *options, const struct run_
 	    add_figures(result, object) < 0 ||
 	    json_add_uint(object, "pods_placed", result->placed) < 0 ||
 	    json_add_uint(object, "pods_failed", result->failed) < 0 ||
+	    json_add_uint(object, "look_ahead", options->look_ahead) < 0 ||
+	    json_add_uint(object, "moves_percent", options->moves_permille / 10) < 0 ||
+	    json_add_uint(object, "pods_moved", result->moved) < 0 ||
 	    add_failures(result, object) < 0 || json_add_string(object, "checksum", checksum) < 0 ||
 	    simulate_add_number(object, "seconds", result->seconds, 6) < 0)
 		return -ENOMEM;

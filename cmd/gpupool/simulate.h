@@ -25,6 +25,10 @@ void simulate_numbers_release(struct simulate_numbers *numbers);
 int simulate_read_policy(const char *text, const char *ties, struct policy_options *ret,
 			 struct error *error);
 
+/* The same with what may follow: "default/name+look-ahead=64+moves=1". */
+int simulate_read_freedom(const char *text, const char *ties, struct run_options *ret,
+			  struct error *error);
+
 /* Where nodes and Pods come from: the same options with every command. */
 struct simulate_inputs {
 	const char *nodes, *pods, *cluster, *cluster_text;

@@ -13,7 +13,7 @@ struct simulate_compare_options {
 	struct common_options common;
 	struct simulate_inputs inputs;
 	const char *policies, *ties, *seeds, *at, *arrival, *plot;
-	unsigned long jobs;
+	unsigned long jobs, load;
 	bool original, replay, csv, progress;
 };
 
@@ -22,7 +22,7 @@ static const struct option_row simulate_compare_rows[] = {
 	{ .name = "policies",
 	  .kind = OPTION_STRING,
 	  .argument = "NAME,...",
-	  .help = "NAME or NAME/TIES; differences are to the first",
+	  .help = "NAME, NAME/TIES, NAME+look-ahead=64, NAME+moves=1; differences are to the first",
 	  .offset = offsetof(struct simulate_compare_options, policies),
 	  .fallback = "default,fgd/bestfit" },
 	{ .name = "ties",
@@ -48,6 +48,15 @@ static const struct option_row simulate_compare_rows[] = {
 	  .kind = OPTION_FLAG,
 	  .help = "Pods arrive and end at the times of the list instead; one seed is enough",
 	  .offset = offsetof(struct simulate_compare_options, replay) },
+	{ .name = "load",
+	  .kind = OPTION_UINT,
+	  .argument = "PERCENT",
+	  .help = "with --replay: the list three times over in orders of the seed, lives stretched "
+		  "so that so much of all cards is asked for at once",
+	  .offset = offsetof(struct simulate_compare_options, load),
+	  .minimum = 0,
+	  .maximum = 1000,
+	  .fallback = "0" },
 	{ .name = "original",
 	  .kind = OPTION_FLAG,
 	  .help = "with all peculiarities of the published simulator",
@@ -84,7 +93,7 @@ struct comparison {
 	char *pods[LIST_MAX], *policies[LIST_MAX];
 	size_t pods_count, policy_count;
 	unsigned arrival;
-	struct policy_options places[LIST_MAX];
+	struct run_options runs[LIST_MAX]; /* by policy */
 	struct simulate_numbers seeds, at;
 	struct trace traces[LIST_MAX];
 	struct sample *samples;     /* owned; by file, policy, seed */
@@ -164,8 +173,8 @@ static int comparison_set(struct comparison *comparison, struct error *error)
 		r = split("policies", options->policies, &comparison->policies_text,
 			  comparison->policies, &comparison->policy_count, error);
 	for (size_t i = 0; r == 0 && i < comparison->policy_count; i++)
-		r = simulate_read_policy(comparison->policies[i], options->ties,
-					 &comparison->places[i], error);
+		r = simulate_read_freedom(comparison->policies[i], options->ties,
+					  &comparison->runs[i], error);
 	if (r == 0)
 		r = simulate_read_numbers("seeds", options->seeds, &comparison->seeds, error);
 	if (r == 0 && options->at)
@@ -202,13 +211,13 @@ static int run_one(void *context, size_t index, struct error *error)
 	struct comparison *comparison = context;
 	size_t seeds = comparison->seeds.count, policies = comparison->policy_count;
 	size_t pods = index / seeds / policies;
-	struct run_options options = { .place = comparison->places[index / seeds % policies],
-				       .arrival = simulate_arrival(comparison->arrival,
-								   &comparison->traces[pods]),
-				       .original = comparison->options->original,
-				       .replay = comparison->options->replay };
+	struct run_options options = comparison->runs[index / seeds % policies];
 	cleanup(run_result_release) struct run_result result = { .points = NULL };
 
+	options.arrival = simulate_arrival(comparison->arrival, &comparison->traces[pods]);
+	options.original = comparison->options->original;
+	options.replay = comparison->options->replay;
+	options.load = (unsigned)comparison->options->load;
 	options.place.seed = comparison->seeds.items[index % seeds];
 	int r = run_trace(&comparison->traces[pods], &options, &result, error);
 	if (r == 0)

@@ -8,7 +8,7 @@ struct simulate_run_options {
 	struct common_options common;
 	struct simulate_inputs inputs;
 	const char *policy, *ties, *seeds, *arrival, *record, *plot;
-	unsigned long seed, jobs;
+	unsigned long seed, jobs, look_ahead, moves, load;
 	bool original, replay, wait, csv, progress;
 };
 
@@ -48,6 +48,31 @@ static const struct option_row simulate_run_rows[] = {
 	  .kind = OPTION_FLAG,
 	  .help = "with --replay: a Pod that does not fit waits, and is not dropped",
 	  .offset = offsetof(struct simulate_run_options, wait) },
+	{ .name = "look-ahead",
+	  .kind = OPTION_UINT,
+	  .argument = "N",
+	  .help = "a Pod is bound only when the N - 1 after it are known; not with --replay",
+	  .offset = offsetof(struct simulate_run_options, look_ahead),
+	  .minimum = 1,
+	  .maximum = SEATING_LOOK_AHEAD_MAX,
+	  .fallback = "1" },
+	{ .name = "moves",
+	  .kind = OPTION_UINT,
+	  .argument = "PERCENT",
+	  .help = "running Pods may move, at most so many of those placed",
+	  .offset = offsetof(struct simulate_run_options, moves),
+	  .minimum = 0,
+	  .maximum = 100,
+	  .fallback = "0" },
+	{ .name = "load",
+	  .kind = OPTION_UINT,
+	  .argument = "PERCENT",
+	  .help = "with --replay: the list three times over in orders of the seed, lives stretched "
+		  "so that so much of all cards is asked for at once",
+	  .offset = offsetof(struct simulate_run_options, load),
+	  .minimum = 0,
+	  .maximum = 1000,
+	  .fallback = "0" },
 	{ .name = "original",
 	  .kind = OPTION_FLAG,
 	  .help = "with all peculiarities of the published simulator",
@@ -110,7 +135,10 @@ static int runs_set(struct runs *runs, const struct simulate_run_options *option
 	struct run_options one = { .original = options->original,
 				   .replay = options->replay,
 				   .wait = options->wait,
-				   .cards = options->plot && !options->replay };
+				   .cards = options->plot && !options->replay,
+				   .load = (unsigned)options->load,
+				   .look_ahead = (unsigned)options->look_ahead,
+				   .moves_permille = (unsigned)options->moves * 10 };
 
 	int r = simulate_read_policy(options->policy, options->ties, &one.place, error);
 	if (r == 0)

@@ -104,6 +104,13 @@ static void change_needs(struct node *node, const struct held *held, bool add)
 		node->tags &= ~(1ull << (held->tag - 1));
 }
 
+void hold_count(struct pool *pool, const struct held *held, bool add)
+{
+	for (unsigned i = 0; i < held->count; i++)
+		change_card(pool, &pool->nodes[held->node], &held->cards[i], add);
+	change_needs(&pool->nodes[held->node], held, add);
+}
+
 /* What is held of the node beside cards, and that it is another one now. */
 static void change_node(struct pool *pool, const struct held *held, bool add)
 {
@@ -170,7 +177,7 @@ static int enter(struct pool *pool, struct held *held, unsigned *ret_card, uint6
 	return 0;
 }
 
-static struct held *held_new(uint32_t node, unsigned count)
+struct held *held_new(uint32_t node, unsigned count)
 {
 	struct held *held = calloc(1, sizeof(*held) + count * sizeof(held->cards[0]));
 
@@ -333,6 +340,13 @@ static struct grant_entry *find_entry(struct pool *pool, uint64_t id)
 	    pool->grants[number].generation != id >> 32)
 		return NULL;
 	return &pool->grants[number];
+}
+
+struct held *hold_find(struct pool *pool, uint64_t id)
+{
+	struct grant_entry *entry = find_entry(pool, id);
+
+	return entry ? entry->held : NULL;
 }
 
 static int confirm(struct pool *pool, uint64_t id)

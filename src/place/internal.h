@@ -271,6 +271,13 @@ bool mig_starts_at(const struct node *node, unsigned card, const struct mig_prof
 bool mig_takes(const struct node *node, const struct slot *slot, unsigned card,
 	       const struct mig_profile *profile, unsigned start);
 
+/* hold.c: what is granted, for who changes places */
+struct held *held_new(uint32_t node, unsigned count);   /* NULL: no memory */
+struct held *hold_find(struct pool *pool, uint64_t id); /* NULL: no grant */
+/* Counts what HELD takes of its node, or no longer. The caller logs the change of the node, or
+ * takes it back before the next decision. */
+void hold_count(struct pool *pool, const struct held *held, bool add);
+
 /* topology.c */
 int topology_init(struct node *node); /* 0 or -ENOMEM */
 /* WANTED of the node's CARDS; at least that many are there. */

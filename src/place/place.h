@@ -181,6 +181,50 @@ int pool_explain_card(const struct pool *pool, const struct demand *demand, unsi
  * model." */
 void explanation_summarize(const struct explanation *explanation, struct strbuf *out);
 
+/* ---- places that may change (seating.c, lookahead.c, moves.c) ---- */
+
+#define SEAT_NONE              UINT32_MAX
+#define SEATING_LOOK_AHEAD_MAX 4096u
+
+/*
+ * Look-ahead: a Pod has a place when it comes, if it fits, but that may change until it is bound,
+ * which is when LOOK_AHEAD - 1 Pods came after it. Moves: running Pods move so that others fit, and
+ * to tidy up; at no time more of them than a share of the Pods placed so far.
+ */
+struct seating_options {
+	unsigned look_ahead;     /* Pods known, the one that is bound among them; 1: none ahead */
+	unsigned moves_permille; /* of the Pods placed; 0: none move */
+};
+
+struct seat_change { /* what a call did to one Pod */
+	uint32_t seat;
+	uint64_t tag;      /* the caller's */
+	uint32_t from, to; /* node before the call and now; SEAT_NONE: none */
+	uint64_t cards;    /* of the node TO */
+	bool was_bound;    /* before the call: it moved, or ended */
+	bool bound;        /* by this call; without a node: it is refused, its seat is free */
+};
+
+/*
+ * The pool's nodes, policy and workload stay as they are while it lives. Its grants are ended here
+ * and not in the pool; other grants may come and go. They are assumed until bound, then confirmed.
+ */
+struct seating;
+/* -EINVAL for options out of bounds, and for a pool without an expected workload. */
+int seating_new(struct pool *pool, const struct seating_options *options, struct seating **ret);
+void seating_free(struct seating *seating); /* the grants stay */
+/* Pods that ask for DEMAND, which lives as long as the seating; they are judged once for all. */
+int seating_add_kind(struct seating *seating, const struct demand *demand, unsigned *ret);
+/*
+ * Each of these makes a new list of changes, every Pod at most once; a negative errno is -ENOMEM
+ * or -EINVAL or -ENOENT, and what happened before it is in the list.
+ */
+int seating_arrive(struct seating *seating, unsigned kind, uint64_t tag);
+int seating_finish(struct seating *seating); /* nobody else comes: all are bound */
+int seating_end(struct seating *seating, uint32_t seat);
+const struct seat_change *seating_changes(const struct seating *seating, size_t *ret_count);
+uint64_t seating_moves(const struct seating *seating); /* since the start */
+
 const char *pool_node_name(const struct pool *pool, unsigned node);
 const struct card *pool_card(const struct pool *pool, unsigned node, unsigned card);
 size_t pool_node_count(const struct pool *pool);

@@ -169,6 +169,11 @@ int64_t value_of(const struct value_tables *tables, const struct board *board); 
 void score_memo_fill(const struct score_tables *tables, const struct board *board,
 		     struct score_memo *ret);
 struct answer score_default(const struct question *question);
+#define WORTH_CARD (32ll * SHARE_ONE)
+/* The value of a node as it is, in the unit of score_default(), WORTH_CARD for a card: a sum over nodes compares states. */
+int64_t value_worth(const struct score_tables *tables, const struct board *board);
+/* What score_default() takes off for each card of a node of this kind. */
+int32_t value_rare(const struct value_tables *tables, const struct board *board);
 
 static inline bool board_one_model(const struct board *board)
 {

@@ -22,7 +22,7 @@
 #define WHOLE_MAX ((int)NODE_CARDS_MAX)
 
 /* The weights of the terms. */
-#define WEIGHT_VALUE 32
+#define WEIGHT_VALUE (WORTH_CARD / SHARE_ONE)
 #define WEIGHT_FIT   419430 /* 0.4 */
 #define WEIGHT_RARE  943718 /* 0.9 */
 
@@ -559,6 +559,11 @@ int64_t value_of(const struct value_tables *tables, const struct board *board)
 	return least(sums, tables->whole[untouched]);
 }
 
+int32_t value_rare(const struct value_tables *tables, const struct board *board)
+{
+	return tables->rare[kind_of(tables, board)];
+}
+
 void score_memo_fill(const struct score_tables *tables, const struct board *board,
 		     struct score_memo *ret)
 {
@@ -566,7 +571,7 @@ void score_memo_fill(const struct score_tables *tables, const struct board *boar
 
 	sum_used(value, board, 0, ret->sums);
 	ret->value = value_of(value, board);
-	ret->rare = value->rare[kind_of(value, board)];
+	ret->rare = value_rare(value, board);
 	fgd_memo_fill(tables->fgd, board, ret);
 }
 
@@ -580,6 +585,12 @@ static int64_t fit_of(const struct board *board, int64_t sum)
 static int64_t weigh(int64_t value, int64_t fragment, int64_t fit)
 {
 	return WEIGHT_VALUE * value + fragment / (int64_t)MILLI_WHOLE - fit;
+}
+
+int64_t value_worth(const struct score_tables *tables, const struct board *board)
+{
+	return WEIGHT_VALUE * value_of(tables->value, board) -
+	       fgd_fragment(tables->fgd, board) / (int64_t)MILLI_WHOLE;
 }
 
 static bool seen_before(const struct board *board, uint64_t cards, unsigned card)

@@ -357,6 +357,17 @@ static bool fits_now(const struct pool *pool, const struct shape *shape, unsigne
 	return count_cards(fits) >= request->cards;
 }
 
+bool shape_cards(const struct pool *pool, const struct shape *shape, unsigned node, uint64_t *ret)
+{
+	struct standing standing;
+
+	if (shape->eligible && shape->plain)
+		return fits_now(pool, shape, node, ret);
+	filter_node(pool, &shape->query, node, &standing);
+	*ret = standing.fits;
+	return standing.depth == DEPTH_FITS;
+}
+
 bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned node,
 		struct tournament_key *ret)
 {
@@ -591,7 +602,7 @@ static void shapes_drop_oldest(struct shapes *shapes)
 		shapes_enter(shapes, i);
 }
 
-static int find_eligible(const struct pool *pool, struct shape *shape)
+int shape_find_eligible(const struct pool *pool, struct shape *shape)
 {
 	shape->eligible = calloc(pool->node_count + 1, sizeof(*shape->eligible));
 	if (!shape->eligible)
@@ -611,7 +622,7 @@ static struct shape *shape_new(const struct pool *pool, const struct demand *dem
 		return NULL;
 	}
 	shape->key = malloc(key->size);
-	if (!shape->key || find_eligible(pool, shape) < 0 ||
+	if (!shape->key || shape_find_eligible(pool, shape) < 0 ||
 	    tournament_init(&shape->fits.tournament, pool->node_count, shape->ties == TIE_BESTFIT) <
 		    0) {
 		shape_free(shape);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes of Pods and their indexes; see place.h. Of those that decide or explain. */
+/* Shapes of Pods and their indexes; see place.h. Of those that decide, move or explain. */
 #pragma once
 
 #include "score.h"
@@ -48,6 +48,10 @@ struct shape *shape_get(struct pool *pool, const struct demand *demand);
 /* The node that is nearest to a fit when none fits; TOURNAMENT_NONE: no memory, or no node. */
 uint32_t shape_nearest(struct pool *pool, struct shape *shape);
 
+/* Sets what shape_cards() is quick with: a word for each node. 0 or -ENOMEM. */
+int shape_find_eligible(const struct pool *pool, struct shape *shape);
+/* False when NODE does not fit; else the cards of it that serve. */
+bool shape_cards(const struct pool *pool, const struct shape *shape, unsigned node, uint64_t *ret);
 /* False when NODE does not fit; its key is out then. */
 bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned node,
 		struct tournament_key *ret);

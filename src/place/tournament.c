@@ -96,6 +96,13 @@ void tournament_set(struct tournament *tournament, uint32_t item, const struct t
 	tournament->settled = false;
 }
 
+struct tournament_key tournament_key_of(const struct tournament *tournament, uint32_t item)
+{
+	const struct tournament_level *items = &tournament->levels[0];
+
+	return (struct tournament_key){ items->values[item], items->ties ? items->ties[item] : 0 };
+}
+
 static uint32_t alike_at(const struct tournament_level *level, size_t at)
 {
 	return level->alike ? level->alike[at] : 1;

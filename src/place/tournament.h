@@ -42,6 +42,7 @@ int tournament_init(struct tournament *tournament, size_t size, bool ties);
 void tournament_release(struct tournament *tournament);
 void tournament_set(struct tournament *tournament, uint32_t item, const struct tournament_key *key);
 
+struct tournament_key tournament_key_of(const struct tournament *tournament, uint32_t item);
 /* The best item, and its key; TOURNAMENT_NONE when all are out. */
 uint32_t tournament_best(struct tournament *tournament, struct tournament_key *ret_key);
 uint32_t tournament_alike(struct tournament *tournament); /* items as good as the best */

@@ -15,11 +15,10 @@ struct end {
 
 struct replay {
 	struct run *run;
-	uint32_t *order; /* owned; Pods by time of arrival */
-	size_t order_count;
+	struct comings comings;
 	struct end *ends; /* owned; a heap, the first to end on top */
 	size_t end_count, end_capacity;
-	uint32_t *waiting; /* owned; first come first */
+	const struct coming **waiting; /* owned; first come first */
 	size_t waiting_count, waiting_capacity;
 	uint64_t *refused; /* owned; by shape: the round in which it was refused */
 	uint64_t round;
@@ -96,17 +95,17 @@ static int advance(struct replay *replay, int64_t time, struct error *error)
 }
 
 /* 1: placed, and its end is known. */
-static int start_pod(struct replay *replay, uint32_t pod, int64_t time, struct error *error)
+static int start_pod(struct replay *replay, const struct coming *coming, int64_t time,
+		     struct error *error)
 {
-	const struct trace_pod *row = &replay->run->trace->pods[pod];
 	struct end end = { .time = INT64_MAX };
 
-	int r = run_place(replay->run, pod, &end.id, &end.node, error);
+	int r = run_place(replay->run, coming->pod, &end.id, &end.node, error);
 	if (r <= 0)
 		return r;
-	replay->waited += (double)(time - row->created);
-	if (row->end != INT64_MAX)
-		end.time = time + (row->end - row->created);
+	replay->waited += (double)(time - coming->time);
+	if (coming->life < INT64_MAX - time)
+		end.time = time + coming->life;
 	if (end.time != INT64_MAX && push_end(replay, &end) < 0)
 		return error_no_memory(error);
 	return 1;
@@ -119,18 +118,18 @@ static int try_waiting(struct replay *replay, int64_t time, struct error *error)
 
 	replay->round++;
 	for (size_t i = 0; i < replay->waiting_count; i++) {
-		uint32_t pod = replay->waiting[i];
-		uint32_t shape = replay->run->trace->pods[pod].shape;
+		const struct coming *coming = replay->waiting[i];
+		uint32_t shape = replay->run->trace->pods[coming->pod].shape;
 		int r = 0;
 
 		if (replay->refused[shape] != replay->round)
-			r = start_pod(replay, pod, time, error);
+			r = start_pod(replay, coming, time, error);
 		if (r < 0)
 			return r;
 		if (r)
 			continue;
 		replay->refused[shape] = replay->round;
-		replay->waiting[kept++] = pod;
+		replay->waiting[kept++] = coming;
 	}
 	replay->waiting_count = kept;
 	return 0;
@@ -156,61 +155,43 @@ static int end_until(struct replay *replay, int64_t time, struct error *error)
 	return 0;
 }
 
-static int arrive(struct replay *replay, uint32_t pod, struct error *error)
+static int arrive(struct replay *replay, const struct coming *coming, struct error *error)
 {
-	int64_t time = replay->run->trace->pods[pod].created;
+	int64_t time = coming->time;
 
 	int r = end_until(replay, time, error);
 	if (r == 0)
 		r = advance(replay, time, error);
 	if (r < 0)
 		return r;
-	run_count_arrival(replay->run, pod);
-	r = start_pod(replay, pod, time, error);
+	run_count_arrival(replay->run, coming->pod);
+	r = start_pod(replay, coming, time, error);
 	if (r)
 		return r < 0 ? r : 0;
 	if (!replay->run->options->wait) {
-		run_count_failure(replay->run, pod);
+		run_count_failure(replay->run, coming->pod);
 		return 0;
 	}
-	uint32_t *item =
-		VEC_ADD(&replay->waiting, &replay->waiting_count, &replay->waiting_capacity);
-	if (!item)
+	if (vec_reserve(&replay->waiting, &replay->waiting_capacity, replay->waiting_count + 1,
+			sizeof(*replay->waiting)) < 0)
 		return error_no_memory(error);
-	*item = pod;
+	replay->waiting[replay->waiting_count++] = coming;
 	return 0;
-}
-
-static int by_arrival(const void *left, const void *right, void *data)
-{
-	const struct trace_pod *pods = data;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-	if (pods[a].created != pods[b].created)
-		return pods[a].created < pods[b].created ? -1 : 1;
-	return a < b ? -1 : a > b;
 }
 
 static int replay_prepare(struct replay *replay, struct error *error)
 {
-	const struct trace *trace = replay->run->trace;
+	const struct run *run = replay->run;
 
-	replay->order = calloc(trace->pod_count + 1, sizeof(*replay->order));
-	replay->refused = calloc(trace->shape_count + 1, sizeof(*replay->refused));
-	if (!replay->order || !replay->refused)
+	replay->refused = calloc(run->trace->shape_count + 1, sizeof(*replay->refused));
+	if (!replay->refused)
 		return error_no_memory(error);
-	for (size_t i = 0, running = 0; i < trace->pod_count; i++) {
-		if (running < trace->running_count && trace->running[running].pod == i)
-			running++;
-		else
-			replay->order[replay->order_count++] = (uint32_t)i;
-	}
-	qsort_r(replay->order, replay->order_count, sizeof(*replay->order), by_arrival,
-		trace->pods);
-	if (!replay->order_count)
-		return 0;
-	replay->first = replay->time = trace->pods[replay->order[0]].created;
-	replay->last = trace->pods[replay->order[replay->order_count - 1]].created;
+	int r = comings_make(run->trace, run->options->place.seed, run->options->load,
+			     &replay->comings, error);
+	if (r < 0 || !replay->comings.count)
+		return r;
+	replay->first = replay->time = replay->comings.first;
+	replay->last = replay->comings.items[replay->comings.count - 1].time;
 	return 0;
 }
 
@@ -221,14 +202,14 @@ static int replay_all(struct replay *replay, struct error *error)
 	double span = (double)(replay->last - replay->first);
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < replay->order_count; i++)
-		r = arrive(replay, replay->order[i], error);
+	for (size_t i = 0; r == 0 && i < replay->comings.count; i++)
+		r = arrive(replay, &replay->comings.items[i], error);
 	if (r == 0)
 		r = end_until(replay, INT64_MAX - 1, error);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < replay->waiting_count; i++)
-		run_count_failure(run, replay->waiting[i]);
+		run_count_failure(run, replay->waiting[i]->pod);
 	if (span > 0) {
 		run->result.allocated_percent = replay->held / span;
 		run->result.fragmented_percent = replay->held_fragments / span;
@@ -242,15 +223,19 @@ int run_replay(struct run *run, struct error *error)
 {
 	struct replay replay = { .run = run };
 
-	if (!run->trace->timed)
+	if (!run->trace->timed && !run->options->load)
 		return error_set(
 			error, EINVAL,
 			"the Pods have no creation_time and deletion_time to replay; leave "
-			"--replay out");
+			"--replay out, or write --load 110 for lives that are all alike");
+	if (run->options->look_ahead > 1)
+		return error_set(error, EINVAL,
+				 "with --replay every Pod is bound when it comes; leave "
+				 "--look-ahead out");
 	int r = replay_prepare(&replay, error);
 	if (r == 0)
 		r = replay_all(&replay, error);
-	free(replay.order);
+	comings_release(&replay.comings);
 	free(replay.ends);
 	free(replay.waiting);
 	free(replay.refused);

@@ -24,6 +24,29 @@
 int workload_make(const struct trace *trace, struct workload_class **ret, size_t *ret_count,
 		  struct error *error);
 
+/* ---- lists of Pods from a seed (generate.c) ---- */
+
+struct generated_kind { /* Pods that ask for the same */
+	enum trace_class class;
+	unsigned weight; /* how often, beside the others */
+	int64_t cpu_milli, memory_mib;
+	unsigned cards, milli; /* 1/1000 of each card */
+	const char *models[8]; /* of the trace's cards; none: any */
+	size_t model_count;
+};
+struct generated { /* what was drawn */
+	unsigned permille[TRACE_CLASS_MAX];
+	unsigned cpu_percent; /* asked for with a card, of the CPU that there is for a card */
+	unsigned constrained_percent;
+	bool own_sizes;               /* shares of any size, not of usual ones */
+	struct generated_kind *kinds; /* owned */
+	size_t kind_count, kind_capacity;
+};
+void generated_release(struct generated *generated);
+/* A CSV list of COUNT Pods for the nodes of TRACE, the same on every machine. */
+int generate_pods(const struct trace *trace, uint64_t seed, size_t count, struct generated *ret,
+		  struct strbuf *out, struct error *error);
+
 /* ---- fragmentation (fragments.c) ---- */
 
 /*
@@ -50,6 +73,9 @@ struct run_options {
 	bool replay;      /* arrivals and departures by the trace's times instead of the protocol */
 	bool wait;        /* replay: who does not fit waits, first come first tried; else dropped */
 	bool cards;       /* cards_left is wanted */
+	unsigned load; /* replay: the list again and again, per cent asked for at once; 0: once */
+	unsigned look_ahead;     /* see struct seating_options; 0 as 1. Not with replay */
+	unsigned moves_permille; /* see there */
 	/* NULL, or who gets the log of decisions, see place/record.h. */
 	int (*record)(void *data, const char *line, size_t length);
 	void *record_data;
@@ -79,6 +105,7 @@ struct run_result {
 	double unallocated_gpus;
 	double fragmented_percent;   /* as allocated_percent */
 	size_t placed, failed;       /* a Pod that waits at the end has failed */
+	uint64_t moved;              /* running Pods that changed places */
 	size_t running;              /* Pods that run from the start; neither placed nor arrived */
 	struct run_partial *partial; /* owned; some of those */
 	size_t partial_count, partial_capacity;

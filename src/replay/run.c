@@ -73,6 +73,7 @@ static int run_set_policy(struct run *run, struct error *error)
 
 void run_close(struct run *run)
 {
+	seating_free(run->seating);
 	pool_free(run->pool);
 	fragments_free(run->fragments);
 	free(run->nodes);
@@ -98,6 +99,45 @@ void run_read_node(struct run *run, uint32_t node)
 	run->dirty[run->dirty_count++] = node;
 }
 
+static bool run_wants_seating(const struct run_options *options)
+{
+	return options->look_ahead > 1 || options->moves_permille;
+}
+
+/* Kinds are numbered as the trace's shapes. */
+static int run_set_seating(struct run *run, struct error *error)
+{
+	const struct seating_options options = {
+		.look_ahead = run->options->look_ahead ? run->options->look_ahead : 1,
+		.moves_permille = run->options->moves_permille,
+	};
+	unsigned kind;
+	int r = 0;
+
+	if (!run_wants_seating(run->options))
+		return 0;
+	r = seating_new(run->pool, &options, &run->seating);
+
+	for (size_t i = 0; r == 0 && i < run->trace->shape_count; i++)
+		r = seating_add_kind(run->seating, &run->trace->shapes[i].demand, &kind);
+	return r < 0 ? error_set_errno(error, -r, "cannot look ahead or move") : 0;
+}
+
+static int run_start_record(struct run *run, struct error *error)
+{
+	const struct run_options *options = run->options;
+
+	if (!options->record)
+		return 0;
+	if (run_wants_seating(options))
+		return error_set(error, EINVAL,
+				 "a log of decisions knows no moves; leave --look-ahead and "
+				 "--moves out, or --record");
+	if (pool_start_record(run->pool, options->record, options->record_data) < 0)
+		return error_no_memory(error);
+	return 0;
+}
+
 static int run_prepare(struct run *run, struct error *error)
 {
 	size_t count = run->trace->node_count;
@@ -109,12 +149,13 @@ static int run_prepare(struct run *run, struct error *error)
 	run->dirty = calloc(count, sizeof(*run->dirty));
 	if (!run->pool || !run->node_left || !run->node_fragment || !run->node_dirty || !run->dirty)
 		return error_no_memory(error);
-	if (run->options->record &&
-	    pool_start_record(run->pool, run->options->record, run->options->record_data) < 0)
-		return error_no_memory(error);
-	int r = run_add_nodes(run, error);
+	int r = run_start_record(run, error);
+	if (r == 0)
+		r = run_add_nodes(run, error);
 	if (r == 0)
 		r = run_set_policy(run, error);
+	if (r == 0)
+		r = run_set_seating(run, error);
 	if (r == 0)
 		r = fragments_new(run->trace, run->options->original, &run->fragments, error);
 	if (r < 0)
@@ -143,12 +184,86 @@ void run_count_failure(struct run *run, uint32_t pod)
 	run->result.constrained.failed += shape->constrained;
 }
 
+/* As a decision of its own; who ended is one without a place. */
+static void run_hash_change(struct run *run, const struct seat_change *change)
+{
+	struct decision *decision = &run->decision;
+	struct placement *placement = &decision->placements[0];
+
+	decision->node = change->to;
+	decision->count = change->cards != 0;
+	placement->count = 0;
+	for (uint64_t rest = change->cards; rest; rest &= rest - 1)
+		placement->cards[placement->count++] = (unsigned)__builtin_ctzll(rest);
+	run->result.checksum =
+		decision_hash(run->result.checksum, change->to == SEAT_NONE ? NULL : decision);
+}
+
+/* What came of the last call: nodes are read, who is bound or moved is counted. */
+static void run_read_changes(struct run *run)
+{
+	size_t count;
+	const struct seat_change *changes = seating_changes(run->seating, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct seat_change *change = &changes[i];
+
+		if (change->from != SEAT_NONE)
+			run_read_node(run, change->from);
+		if (change->to != SEAT_NONE && change->to != change->from)
+			run_read_node(run, change->to);
+		if (change->bound && change->to == SEAT_NONE && !run->options->replay)
+			run_count_failure(run, (uint32_t)change->tag);
+		if (change->bound || (change->was_bound && change->from != change->to))
+			run_hash_change(run, change);
+		run->result.placed += change->bound && change->to != SEAT_NONE;
+	}
+	run->result.moved = seating_moves(run->seating);
+}
+
+/* The Pod at its place, the last of those that changed; NULL: it has none. */
+static const struct seat_change *run_find_change(const struct run *run, uint32_t pod)
+{
+	size_t count;
+	const struct seat_change *changes = seating_changes(run->seating, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (changes[i].tag == pod && changes[i].to != SEAT_NONE && !changes[i].was_bound)
+			return &changes[i];
+	return NULL;
+}
+
+static int run_seat(struct run *run, uint32_t pod, uint64_t *ret_id, struct error *error)
+{
+	const struct seat_change *change;
+	int r = seating_arrive(run->seating, run->trace->pods[pod].shape, pod);
+
+	run_read_changes(run);
+	if (r < 0)
+		return error_set_errno(error, -r, "cannot place Pod %s",
+				       trace_pod_name(run->trace, pod));
+	change = run_find_change(run, pod);
+	*ret_id = change ? change->seat : SEAT_NONE;
+	return change != NULL;
+}
+
+static int run_finish_seating(struct run *run, struct error *error)
+{
+	int r = run->seating ? seating_finish(run->seating) : 0;
+
+	if (run->seating)
+		run_read_changes(run);
+	return r < 0 ? error_set_errno(error, -r, "cannot bind the last Pods") : 0;
+}
+
 int run_place(struct run *run, uint32_t pod, uint64_t *ret_id, uint32_t *ret_node,
 	      struct error *error)
 {
 	const struct demand *demand = &run_shape(run, pod)->demand;
 	struct decision *decision = &run->decision;
 
+	if (run->seating)
+		return run_seat(run, pod, ret_id, error);
 	int r = pool_decide(run->pool, demand, decision,
 			    run->options->record ? &run->reason : NULL);
 	run->result.checksum = decision_hash(run->result.checksum, r < 0 ? NULL : decision);
@@ -167,11 +282,15 @@ int run_place(struct run *run, uint32_t pod, uint64_t *ret_id, uint32_t *ret_nod
 
 int run_end(struct run *run, uint64_t id, uint32_t node, struct error *error)
 {
-	int r = pool_release(run->pool, id);
+	int r = run->seating ? seating_end(run->seating, (uint32_t)id)
+			     : pool_release(run->pool, id);
 	if (r < 0)
 		return error_set_errno(error, -r, "cannot release grant %llu",
 				       (unsigned long long)id);
-	run_read_node(run, node);
+	if (run->seating) /* it may have moved */
+		run_read_changes(run);
+	else
+		run_read_node(run, node);
 	return 0;
 }
 
@@ -241,10 +360,12 @@ static int run_protocol(struct run *run, struct error *error)
 		r = run_place(run, pod, &id, &node, error);
 		if (r < 0)
 			break;
-		if (r == 0)
+		if (r == 0 && !run->seating)
 			run_count_failure(run, pod);
 		r = read_points(run, &next, error);
 	}
+	if (r == 0)
+		r = run_finish_seating(run, error);
 	if (r < 0)
 		return r;
 	/* Of the last percent a little less arrives than would fill it. */

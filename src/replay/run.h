@@ -8,6 +8,7 @@ struct run {
 	const struct trace *trace;
 	const struct run_options *options;
 	struct pool *pool;           /* owned */
+	struct seating *seating;     /* owned; NULL: places do not change */
 	struct fragments *fragments; /* owned */
 	/* By the pool's number of a node. Owned. */
 	uint32_t *nodes; /* its number in the trace */
@@ -49,6 +50,21 @@ int run_end(struct run *run, uint64_t id, uint32_t node, struct error *error);
 double run_allocated(const struct run *run);
 double run_fragmented(struct run *run);
 int run_add_point(struct run *run, double arrived, int64_t time, struct error *error);
+
+/* Who comes when (load.c). */
+struct coming {
+	uint32_t pod;
+	int64_t time, life; /* INT64_MAX: for ever */
+};
+struct comings {
+	struct coming *items; /* owned; by time */
+	size_t count;
+	int64_t first; /* from then on it counts */
+};
+/* LOAD 0: by the times of the list. -EINVAL for a load that the list never asks for. */
+int comings_make(const struct trace *trace, uint64_t seed, unsigned load, struct comings *ret,
+		 struct error *error);
+void comings_release(struct comings *comings);
 
 /* Arrivals and departures by time (departures.c). */
 int run_replay(struct run *run, struct error *error);

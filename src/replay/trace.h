@@ -164,7 +164,7 @@ int trace_parse_short(struct trace *trace, enum trace_part parts, const char *te
 struct random {
 	uint64_t state;
 };
-enum random_stream { RANDOM_SHUFFLE, RANDOM_TUNE, RANDOM_NODES };
+enum random_stream { RANDOM_SHUFFLE, RANDOM_TUNE, RANDOM_NODES, RANDOM_MIX };
 void random_start(struct random *random, uint64_t seed, enum random_stream stream);
 uint64_t random_next(struct random *random);
 /* Uniform below LIMIT, which is not 0. */

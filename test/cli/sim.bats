@@ -187,3 +187,55 @@ number() {
 	run gpupool sim replay /nonexistent
 	[ "$status" -eq 1 ]
 }
+
+@test "look-ahead and moves place more than the default policy alone, moves within their share" {
+	run gpupool sim run --nodes $nodes --pods $pods --ties bestfit --seed 42 --json
+	[ "$(number look_ahead)" = 1 ]
+	[ "$(number pods_moved)" = 0 ]
+	alone=$(number allocated_percent)
+	run gpupool sim run --nodes $nodes --pods $pods --ties bestfit --seed 42 --look-ahead 64 --json
+	[ "$status" -eq 0 ]
+	python3 -c "assert $(number allocated_percent) > $alone + 0.03"
+	first=$(number checksum)
+	run gpupool sim run --nodes $nodes --pods $pods --ties bestfit --seed 42 --look-ahead 64 --json
+	[ "$(number checksum)" = "$first" ]
+	run gpupool sim run --nodes $nodes --pods $pods --ties bestfit --seed 42 --moves 1 --json
+	[ "$status" -eq 0 ]
+	python3 -c "assert $(number allocated_percent) > $alone + 0.05"
+	python3 -c "assert 0 < $(number pods_moved) * 100 <= $(number pods_placed)"
+	run gpupool sim compare --nodes $nodes --pods $pods --seeds 42 --csv \
+		--policies default/bestfit,default/bestfit+look-ahead,default/bestfit+look-ahead=8+moves=1
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 4 ]
+	for bad in default+moves=101 default+look-ahead=0 default+luck; do
+		run gpupool sim compare --nodes $nodes --pods $pods --policies $bad
+		[ "$status" -eq 2 ]
+		[ "${#lines[@]}" -eq 1 ]
+	done
+	run gpupool sim run --nodes $nodes --pods $pods --replay --look-ahead 64
+	[ "$status" -eq 1 ]
+	[[ $output == *"leave --look-ahead out"* ]]
+	run gpupool sim run --nodes $nodes --pods $pods --moves 1 --record "$BATS_TEST_TMPDIR/log"
+	[ "$status" -eq 1 ]
+	[[ $output == *"a log of decisions knows no moves; "* ]]
+}
+
+@test "lists of Pods are made from a seed, and replays fill the cluster by a load" {
+	list=$BATS_TEST_TMPDIR/pods.csv
+	gpupool sim generate --nodes $nodes --seed 941 >"$list"
+	[ "$(wc -l <"$list")" -eq 8001 ]
+	cmp "$list" <(gpupool sim generate --nodes $nodes --seed 941)
+	! cmp -s "$list" <(gpupool sim generate --nodes $nodes --seed 942)
+	run gpupool sim generate --nodes $nodes --seed 941 --json
+	[ "$(number seed)" = 941 ]
+	run gpupool sim run --nodes $nodes --pods "$list" --replay --load 110 --moves 1 --json
+	[ "$status" -eq 0 ]
+	python3 -c "assert 60 < $(number allocated_percent) < 100 and $(number pods_moved) > 0"
+	python3 -c "assert $(number pods_placed) + $(number pods_failed) == 24000"
+	run gpupool sim generate
+	[ "$status" -eq 2 ]
+	[[ $output == *"'sim generate' wants --nodes FILE"* ]]
+	run gpupool sim run --nodes $nodes --pods openb_pod_list_multigpu20.csv --replay
+	[ "$status" -eq 1 ]
+	[[ $output == *"--load 110"* ]]
+}
