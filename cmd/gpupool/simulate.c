@@ -162,6 +162,18 @@ int simulate_check_inputs(const char *command, const struct simulate_inputs *inp
 			 command);
 }
 
+/* One line for what was read, one for each thing that was passed over or assumed. */
+static int say_notes(const struct trace *trace, struct error *error)
+{
+	cleanup(string_list_release) struct string_list notes = { .count = 0 };
+
+	if (trace_notes(trace, &notes) < 0)
+		return error_no_memory(error);
+	for (size_t i = 0; i < notes.count; i++)
+		say("%s%s", i ? "  " : "read: ", notes.items[i]);
+	return 0;
+}
+
 int simulate_read_inputs(const struct simulate_inputs *inputs, struct trace *trace,
 			 double *ret_seconds, struct error *error)
 {
@@ -184,7 +196,20 @@ int simulate_read_inputs(const struct simulate_inputs *inputs, struct trace *tra
 	if (r == 0)
 		r = trace_finish(trace, error);
 	*ret_seconds = simulate_now() - start;
-	return r;
+	return r < 0 ? r : say_notes(trace, error);
+}
+
+int simulate_add_notes(const struct trace *trace, struct json_object *object)
+{
+	cleanup(string_list_release) struct string_list notes = { .count = 0 };
+	struct json_object *array = json_object_new_array();
+
+	if (json_add(object, "notes", array) < 0 || trace_notes(trace, &notes) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < notes.count; i++)
+		if (json_append_string(array, notes.items[i]) < 0)
+			return -ENOMEM;
+	return 0;
 }
 
 int simulate_read_arrival(const char *text, unsigned *ret, struct error *error)

@@ -57,9 +57,10 @@ struct simulate_inputs {
 		.offset = offsetof(type, inputs.cluster_text)                               \
 	}
 /* A paragraph of each description. */
-#define SIMULATE_INPUT_TEXT                                                                     \
-	"A file is a CSV file or a cluster in few words, told by how it begins. CSV of nodes: " \
-	"sn, cpu_milli, memory_mib, gpu and model. Of Pods: name, cpu_milli, memory_mib, "      \
+#define SIMULATE_INPUT_TEXT                                                                      \
+	"A file is what kubectl get nodes,pods -A -o json prints (or -o yaml), a CSV file or a " \
+	"cluster in few words, told by how it begins. CSV of nodes: "                            \
+	"sn, cpu_milli, memory_mib, gpu and model. Of Pods: name, cpu_milli, memory_mib, "       \
 	"num_gpu and gpu_milli; optional gpu_spec, creation_time and deletion_time."
 #define SIMULATE_ARRIVAL_ROW(type)                                                             \
 	{                                                                                      \
@@ -72,9 +73,11 @@ struct simulate_inputs {
 /* -EINVAL when COMMAND would have nothing to read, or standard input twice. */
 int simulate_check_inputs(const char *command, const struct simulate_inputs *inputs,
 			  struct error *error);
-/* Reads and finishes; *ret_seconds is what it took. */
+/* Reads and finishes, and says what was passed over; *ret_seconds is what it took. */
 int simulate_read_inputs(const struct simulate_inputs *inputs, struct trace *trace,
 			 double *ret_seconds, struct error *error);
+/* What was read, passed over and assumed of a cluster, as "notes". */
+int simulate_add_notes(const struct trace *trace, struct json_object *object);
 #define SIMULATE_ARRIVAL_DEFAULT UINT_MAX
 /* What --arrival says; TEXT NULL: SIMULATE_ARRIVAL_DEFAULT. */
 int simulate_read_arrival(const char *text, unsigned *ret, struct error *error);

@@ -271,6 +271,8 @@ static int run_to_json(const struct runs *runs, size_t index, struct json_object
 	if (r == 0)
 		r = simulate_add_number(object, "read_seconds", runs->read_seconds, 6);
 	if (r == 0)
+		r = simulate_add_notes(runs->trace, object);
+	if (r == 0)
 		r = simulate_add_running(runs->trace, &runs->results[index], object);
 	if (r == 0)
 		r = simulate_add_points(&runs->results[index], runs->options[index].replay, object);

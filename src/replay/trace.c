@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/trace.h"
+#include "replay/listing.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,6 +55,7 @@ void trace_release(struct trace *trace)
 	free(trace->slots);
 	map_free(trace->node_names);
 	map_free(trace->shape_texts);
+	listing_free(trace->listing);
 	trace_init(trace);
 }
 
@@ -438,11 +439,17 @@ int trace_finish(struct trace *trace, struct error *error)
 {
 	struct models models = { .cards = NULL };
 
+	int r = listing_add_nodes(trace, error);
+	if (r < 0)
+		return r;
 	if (!trace->node_count)
 		return error_set(error, EINVAL, "no nodes; name a file that has some");
 	qsort(trace->nodes, trace->node_count, sizeof(*trace->nodes), compare_nodes);
 	find_running(trace);
-	int r = number_cards(trace, &models);
+	r = listing_know_cards(trace, error);
+	if (r < 0)
+		return r;
+	r = number_cards(trace, &models);
 	if (r == 0)
 		r = set_millis(trace, &models);
 	free(models.cards);

@@ -76,6 +76,7 @@ struct trace {
 	uint32_t *slots; /* owned; Pods by name */
 	size_t slot_count;
 	struct map *node_names, *shape_texts; /* owned */
+	struct listing *listing;              /* owned; of a cluster, or NULL */
 };
 
 void trace_init(struct trace *trace);
@@ -121,10 +122,13 @@ unsigned trace_milli(const struct demand *demand, const struct card *card);
 enum trace_part { TRACE_NODES = 1, TRACE_PODS = 2, TRACE_ALL = 3 };
 
 /*
- * Adds what the file has of those parts; "-" is standard input. What it is, its text says: CSV, or
- * nodes and Pods in few words. -EINVAL for CSV of both parts.
+ * Adds what the file has of those parts; "-" is standard input. What it is, its text says: CSV,
+ * what kubectl prints as JSON or YAML, or nodes and Pods in few words. -EINVAL for CSV of both.
  */
 int trace_read(struct trace *trace, enum trace_part parts, const char *path, struct error *error);
+
+/* What was read from a cluster, passed over and assumed, a sentence each. 0 or -ENOMEM. */
+int trace_notes(const struct trace *trace, struct string_list *ret);
 
 struct trace_source {     /* an open file whose beginning has been looked at */
 	const char *name; /* for messages */

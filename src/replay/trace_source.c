@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "replay/trace.h"
+#include "replay/listing.h"
 
 #define TEXT_MAX (16u << 20) /* bytes of a form that is read whole */
 
@@ -21,6 +21,26 @@ static bool is_csv(const char *line)
 	size_t length = strcspn(line, ",:\r\n");
 
 	return !isdigit((unsigned char)*line) && *line != '-' && line[length] == ',';
+}
+
+static bool is_json(const char *line)
+{
+	return *line == '{' || *line == '[';
+}
+
+/* Some line begins as objects of Kubernetes do. */
+static bool is_objects(const char *line)
+{
+	static const char *const keys[] = { "apiVersion:", "kind:", "items:" };
+
+	for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *key = strncmp(line, "- ", 2) == 0 ? line + 2 : line;
+
+		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+			if (strncmp(key, keys[i], strlen(keys[i])) == 0)
+				return true;
+	}
+	return false;
 }
 
 static bool is_any(const char *line)
@@ -55,6 +75,17 @@ static int read_rest(const struct trace_source *source, struct strbuf *text, str
 	return strbuf_failed(text) < 0 ? error_no_memory(error) : 0;
 }
 
+static int read_yaml(struct trace *trace, enum trace_part parts, const struct trace_source *source,
+		     struct error *error)
+{
+	autostrbuf text = STRBUF_INIT(TEXT_MAX + sizeof(source->start));
+	int r = read_rest(source, &text, error);
+
+	if (r < 0)
+		return r;
+	return trace_parse_objects(trace, parts, text.data, text.length, source->name, error);
+}
+
 static int read_words(struct trace *trace, enum trace_part parts, const struct trace_source *source,
 		      struct error *error)
 {
@@ -67,11 +98,13 @@ static int read_words(struct trace *trace, enum trace_part parts, const struct t
 }
 
 static const struct form {
-	bool (*is)(const char *line); /* the first that is neither empty nor a comment */
+	bool (*is)(const char *line); /* from the first on that is neither empty nor a comment */
 	int (*read)(struct trace *trace, enum trace_part parts, const struct trace_source *source,
 		    struct error *error);
 } forms[] = {
+	{ is_json, trace_read_objects },
 	{ is_csv, read_csv },
+	{ is_objects, read_yaml },
 	{ is_any, read_words },
 };
 
