@@ -110,6 +110,36 @@ void inventory_release(struct inventory *inventory)
 	*inventory = (struct inventory){ 0 };
 }
 
+static int copy_array(void *to, const void *from, size_t count, size_t size)
+{
+	void *copy = NULL;
+
+	if (count) {
+		copy = calloc(count, size);
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, from, count * size);
+	}
+	*(void **)to = copy;
+	return 0;
+}
+
+int card_copy(const struct card *card, struct card *ret)
+{
+	*ret = *card;
+	ret->mig = NULL;
+	ret->mig_capacity = card->mig_count;
+	ret->links = NULL;
+	ret->processes = NULL;
+	ret->link_capacity = card->link_count;
+	ret->process_capacity = card->process_count;
+	if (copy_array(&ret->mig, card->mig, card->mig_count, sizeof(*card->mig)) < 0 ||
+	    copy_array(&ret->links, card->links, card->link_count, sizeof(*card->links)) < 0)
+		return -ENOMEM;
+	return copy_array(&ret->processes, card->processes, card->process_count,
+			  sizeof(*card->processes));
+}
+
 struct card *inventory_find(const struct inventory *inventory, const char *uuid)
 {
 	for (size_t i = 0; i < inventory->card_count; i++) {

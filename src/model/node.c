@@ -58,6 +58,50 @@ static bool label_is_at(const struct node_spec *node, size_t at, const char *key
 	return at < node->label_count && strcmp(node->labels[at].key, key) == 0;
 }
 
+int node_spec_copy_rules(const struct node_spec *node, struct node_spec *ret)
+{
+	node_spec_init(ret);
+	ret->name = strdup(node->name);
+	ret->unschedulable = node->unschedulable;
+	if (!ret->name)
+		return -ENOMEM;
+	for (size_t i = 0; i < node->label_count; i++)
+		if (node_spec_set_label(ret, node->labels[i].key, node->labels[i].value) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; i < node->taint_count; i++) {
+		const struct taint *taint = &node->taints[i];
+		struct taint *copy = VEC_ADD(&ret->taints, &ret->taint_count, &ret->taint_capacity);
+
+		if (!copy)
+			return -ENOMEM;
+		copy->effect = taint->effect;
+		copy->key = strdup(taint->key);
+		copy->value = taint->value ? strdup(taint->value) : NULL;
+		if (!copy->key || (taint->value && !copy->value))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int node_spec_copy(const struct node_spec *node, struct node_spec *ret)
+{
+	if (node_spec_copy_rules(node, ret) < 0)
+		return -ENOMEM;
+	ret->allocatable = node->allocatable;
+	ret->inventory = node->inventory;
+	ret->inventory.cards = NULL;
+	ret->inventory.card_count = ret->inventory.card_capacity = 0;
+	for (size_t i = 0; i < node->inventory.card_count; i++) {
+		struct inventory *inventory = &ret->inventory;
+		struct card *card = VEC_ADD(&inventory->cards, &inventory->card_count,
+					    &inventory->card_capacity);
+
+		if (!card || card_copy(&node->inventory.cards[i], card) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 const char *node_spec_label(const struct node_spec *node, const char *key)
 {
 	size_t at = label_position(node, key);

@@ -52,6 +52,10 @@ void node_spec_release(struct node_spec *node);
 const char *node_spec_label(const struct node_spec *node, const char *key);
 int node_spec_set_label(struct node_spec *node, const char *key, const char *value); /* -ENOMEM */
 
+/* Name, labels, taints and cordon; everything. *RET is to be released also on failure. 0 or -ENOMEM. */
+int node_spec_copy_rules(const struct node_spec *node, struct node_spec *ret);
+int node_spec_copy(const struct node_spec *node, struct node_spec *ret);
+
 const char *taint_effect_to_string(enum taint_effect effect); /* "NoSchedule" */
 enum taint_effect taint_effect_from_string(const char *text);
 

@@ -138,6 +138,14 @@ unsigned mig_room(const struct pool *pool, const struct node *node, uint64_t car
 	return room;
 }
 
+unsigned pool_card_instance_room(const struct pool *pool, unsigned node, unsigned card,
+				 const struct request *request)
+{
+	return pool_card(pool, node, card) ? mig_room(pool, &pool->nodes[node], card_bit(card),
+						      request, false, MIG_SLICES_MAX)
+					   : 0;
+}
+
 uint64_t mig_cards(const struct pool *pool, const struct node *node, uint64_t cards,
 		   const struct request *request, bool empty)
 {

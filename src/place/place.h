@@ -237,6 +237,9 @@ struct resources pool_node_used(const struct pool *pool, unsigned node); /* sums
 unsigned pool_card_granted(const struct pool *pool, unsigned node, unsigned card);
 bool pool_card_held_whole(const struct pool *pool, unsigned node, unsigned card);
 unsigned pool_card_free(const struct pool *pool, unsigned node, unsigned card);
+/* MIG instances of the request's profile that the card takes now. */
+unsigned pool_card_instance_room(const struct pool *pool, unsigned node, unsigned card,
+				 const struct request *request);
 /* Per cent of a card's compute that caps may still take, and those for which neither caps nor the
  * memory of slices without a cap stand. */
 unsigned pool_card_free_compute(const struct pool *pool, unsigned node, unsigned card);

@@ -96,36 +96,6 @@ static int check_node(const struct pool *pool, const char *name, const struct in
 	return 0;
 }
 
-static int copy_array(void *to, const void *from, size_t count, size_t size)
-{
-	void *copy = NULL;
-
-	if (count) {
-		copy = calloc(count, size);
-		if (!copy)
-			return -ENOMEM;
-		memcpy(copy, from, count * size);
-	}
-	*(void **)to = copy;
-	return 0;
-}
-
-static int copy_card(struct card *to, const struct card *from)
-{
-	*to = *from;
-	to->mig = NULL;
-	to->mig_capacity = from->mig_count;
-	to->links = NULL;
-	to->processes = NULL;
-	to->link_capacity = from->link_count;
-	to->process_capacity = from->process_count;
-	if (copy_array(&to->mig, from->mig, from->mig_count, sizeof(*from->mig)) < 0 ||
-	    copy_array(&to->links, from->links, from->link_count, sizeof(*from->links)) < 0)
-		return -ENOMEM;
-	return copy_array(&to->processes, from->processes, from->process_count,
-			  sizeof(*from->processes));
-}
-
 static bool has_foreign(const struct card *card)
 {
 	for (size_t i = 0; i < card->process_count; i++)
@@ -134,37 +104,12 @@ static bool has_foreign(const struct card *card)
 	return false;
 }
 
-static int copy_labels(struct node_spec *to, const struct node_spec *from)
-{
-	node_spec_init(to);
-	to->name = strdup(from->name);
-	to->unschedulable = from->unschedulable;
-	if (!to->name)
-		return -ENOMEM;
-	for (size_t i = 0; i < from->label_count; i++)
-		if (node_spec_set_label(to, from->labels[i].key, from->labels[i].value) < 0)
-			return -ENOMEM;
-	for (size_t i = 0; i < from->taint_count; i++) {
-		const struct taint *taint = &from->taints[i];
-		struct taint *copy = VEC_ADD(&to->taints, &to->taint_count, &to->taint_capacity);
-
-		if (!copy)
-			return -ENOMEM;
-		copy->effect = taint->effect;
-		copy->key = strdup(taint->key);
-		copy->value = taint->value ? strdup(taint->value) : NULL;
-		if (!copy->key || (taint->value && !copy->value))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int fill_node(struct node *node, const struct node_spec *spec)
 {
 	const struct inventory *inventory = &spec->inventory;
 
 	node->total = spec->allocatable;
-	if (copy_labels(&node->labels, spec) < 0)
+	if (node_spec_copy_rules(spec, &node->labels) < 0)
 		return -ENOMEM;
 	node->name = node->labels.name;
 	node->cards =
@@ -183,7 +128,7 @@ static int fill_node(struct node *node, const struct node_spec *spec)
 		uint64_t bit = card_bit((unsigned)i);
 
 		node->count++;
-		if (copy_card(&node->cards[i], card) < 0)
+		if (card_copy(card, &node->cards[i]) < 0)
 			return -ENOMEM;
 		node->healthy |= card->condition.health == CARD_HEALTHY ? bit : 0;
 		node->foreign |= has_foreign(card) ? bit : 0;

@@ -56,6 +56,25 @@ static int hold_anywhere(struct holding *holding, const struct demand *demand,
 	return r == 0 ? 1 : is_refusal(r) ? 0 : r;
 }
 
+/* One card more; instances of one card rise by their start. */
+static void add_card(struct placement *placement, unsigned card, const struct grant_card *from)
+{
+	unsigned at = placement->count++;
+
+	for (;
+	     at && placement->cards[at - 1] == card && placement->starts[at - 1] > from->mig_start;
+	     at--) {
+		placement->units[at] = placement->units[at - 1];
+		placement->memory_mib[at] = placement->memory_mib[at - 1];
+		placement->starts[at] = placement->starts[at - 1];
+		placement->cards[at] = card;
+	}
+	placement->cards[at] = card;
+	placement->units[at] = from->units;
+	placement->memory_mib[at] = from->memory_mib;
+	placement->starts[at] = (uint8_t)from->mig_start;
+}
+
 /* The cards of a grant as a placement, when it can be one. */
 static bool place_grant(const struct holding *holding, const struct grant *grant,
 			struct placement *ret)
@@ -70,12 +89,11 @@ static bool place_grant(const struct holding *holding, const struct grant *grant
 
 			if (strcmp(pool_card(pool, holding->node, i)->uuid, card->uuid) != 0)
 				continue;
-			if (ret->count && card->compute_percent != ret->compute_percent)
+			if (ret->count == ARRAY_SIZE(ret->cards) ||
+			    (ret->count && card->compute_percent != ret->compute_percent))
 				return false;
 			ret->compute_percent = card->compute_percent;
-			ret->cards[ret->count] = i;
-			ret->units[ret->count] = card->units;
-			ret->memory_mib[ret->count++] = card->memory_mib;
+			add_card(ret, i, card);
 		}
 	return ret->count == grant->card_count;
 }
@@ -136,11 +154,12 @@ static int hold_card(struct holding *holding, const struct grant *grant, size_t 
 	struct grant one = { .kind = grant->kind, .cards = &card, .card_count = 1 };
 	uint64_t id;
 
+	memcpy(one.mig_profile, grant->mig_profile, sizeof(one.mig_profile));
 	int r = pool_hold_grant(pool, holding->node, &one, &id, &inner);
 	if (r == 0 || r == -ENOMEM)
 		return r;
 	miss(holding, "%s", inner.message);
-	if (r != -EBUSY)
+	if (r != -EBUSY || grant->kind == REQUEST_MIG)
 		return 0;
 	for (unsigned i = 0; i < pool_node_card_count(pool, holding->node); i++) {
 		const struct card *found = pool_card(pool, holding->node, i);

@@ -103,8 +103,9 @@ static const uint8_t kind_modes[REQUEST_KIND_MAX] = {
 	[REQUEST_MIG] = 1u << CARD_MODE_MIG,
 };
 
-/* STRANDED_NOT: the card would do. */
-static enum stranded_cause judge_card(const struct kind *kind, const struct room *room)
+/* STRANDED_NOT: the card would do. INSTANCES: that it takes. */
+static enum stranded_cause judge_card(const struct kind *kind, const struct room *room,
+				      unsigned instances)
 {
 	const struct request *request = kind->request;
 	unsigned milli = kind->millis[room->model], wanted = request->units;
@@ -114,7 +115,7 @@ static enum stranded_cause judge_card(const struct kind *kind, const struct room
 	if (request->kind == REQUEST_WHOLE)
 		return room->idle ? STRANDED_NOT : STRANDED_MEMORY;
 	if (request->kind == REQUEST_MIG)
-		return room->left_milli >= milli ? STRANDED_NOT : STRANDED_MEMORY;
+		return instances ? STRANDED_NOT : STRANDED_MEMORY;
 	if (!wanted)
 		wanted = room->units * request->memory_percent / 100;
 	if (room->free < (wanted ? wanted : 1))
@@ -150,18 +151,26 @@ static enum stranded_cause judge_node(const struct kind *kind, unsigned passed,
 }
 
 /* True when no other class can say better. */
-static bool judge_kind(struct stranded *stranded, const struct node_spec *node,
-		       const struct kind *kind, const struct resources *left)
+static bool judge_kind(struct stranded *stranded, unsigned pool_node, const struct kind *kind,
+		       const struct resources *left)
 {
+	const struct run *run = stranded->run;
+	const struct node_spec *node = &run->trace->nodes[run->nodes[pool_node]];
+
 	enum stranded_cause cards[CARDS_MAX];
 	bool inside = lets_in(node, kind), done = true;
 	unsigned passed = 0;
 
 	for (unsigned i = 0; i < stranded->room_count; i++) {
-		cards[i] = judge_card(kind, &stranded->rooms[i]);
+		unsigned room = 1;
+
+		if (kind->request->kind == REQUEST_MIG)
+			room = pool_card_instance_room(run->pool, pool_node, i, kind->request);
+		cards[i] = judge_card(kind, &stranded->rooms[i], room);
 		if (!inside && cards[i] != STRANDED_MODEL)
 			cards[i] = STRANDED_CLOSED;
-		passed += cards[i] == STRANDED_NOT && !stranded->rooms[i].sick;
+		if (cards[i] == STRANDED_NOT && !stranded->rooms[i].sick)
+			passed += room;
 	}
 	enum stranded_cause of_node = judge_node(kind, passed, left);
 	for (unsigned i = 0; i < stranded->room_count; i++) {
@@ -265,8 +274,7 @@ static void judge(struct stranded *stranded, unsigned node, struct stranded_repo
 					       left_of(all.pods, used.pods) };
 	read_rooms(stranded, node);
 	for (size_t i = 0; !done && i < stranded->count; i++)
-		done = judge_kind(stranded, &run->trace->nodes[at], &stranded->kinds[i],
-				  &report->left[at]);
+		done = judge_kind(stranded, node, &stranded->kinds[i], &report->left[at]);
 	for (unsigned i = 0; i < stranded->room_count; i++) {
 		const struct room *room = &stranded->rooms[i];
 		struct stranded_share *shares[] = { &report->total, &report->nodes[at],
