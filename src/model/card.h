@@ -116,7 +116,7 @@ struct inventory {
 
 void inventory_init(struct inventory *inventory);
 void inventory_release(struct inventory *inventory); /* contents only; usable again after init */
-/* A card that owns its own links, processes and instances, some also on failure. 0 or -ENOMEM. */
+/* Links, processes and instances are *RET's own, some also on failure. 0 or -ENOMEM. */
 int card_copy(const struct card *card, struct card *ret);
 /* NULL when absent. */
 struct card *inventory_find(const struct inventory *inventory, const char *uuid);

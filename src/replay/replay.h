@@ -71,8 +71,9 @@ struct run_options {
 	unsigned arrival; /* see struct protocol */
 	bool original;    /* all peculiarities of the published simulator */
 	bool replay;      /* arrivals and departures by the trace's times instead of the protocol */
-	bool wait;        /* replay: who does not fit waits, first come first tried; else dropped */
-	bool cards;       /* cards_left is wanted */
+	const struct arrivals *arrivals; /* instead of the protocol's; NULL: by arrival and seed */
+	bool wait;     /* replay: who does not fit waits, first come first tried; else dropped */
+	bool cards;    /* cards_left is wanted */
 	unsigned load; /* replay: the list again and again, per cent asked for at once; 0: once */
 	unsigned look_ahead;     /* see struct seating_options; 0 as 1. Not with replay */
 	unsigned moves_permille; /* see there */
@@ -203,3 +204,38 @@ void stranded_report_release(struct stranded_report *report);
  * a Pod of several requests the first counts. */
 int stranded_find(const struct trace *trace, const struct run_options *options, bool arrive,
 		  struct stranded_report *ret, struct error *error);
+
+/* ---- what if (whatif.c) ---- */
+
+enum whatif_slices { WHATIF_SLICES_AS_THEY_ARE, WHATIF_SLICES_ON, WHATIF_SLICES_OFF };
+
+struct whatif_texts { /* not owned */
+	const char *const *items;
+	size_t count;
+};
+
+struct whatif_changes {
+	/* "5 nodes of 8 h100"; "gpu-*", "10", "10 of h100": the last ones by name. */
+	struct whatif_texts add, remove;
+	/* "h100=1g.10gb*7", "*A100*=3g.40gb,2g.20gb*2", "h100=as-needed" */
+	struct whatif_texts mig;
+	enum whatif_slices slices; /* off: whole cards instead */
+};
+
+struct whatif {
+	struct trace trace;           /* the changed cluster; the same Pods by the same numbers */
+	struct string_list sentences; /* what was changed */
+	struct arrivals displaced;    /* ran before, and arrive now */
+};
+void whatif_release(struct whatif *whatif);
+/*
+ * Slices of Pods whose models become MIG ask for instances of the smallest profile that holds
+ * them. Pods that run on what is removed or changed arrive again. TRACE is finished, as is the
+ * result. -EINVAL for a change that cannot be.
+ */
+int whatif_make(const struct trace *trace, const struct whatif_changes *changes, struct whatif *ret,
+		struct error *error);
+/* Who arrives before and after: the same Pods, those that are displaced ahead of them. */
+int whatif_arrivals(const struct trace *trace, const struct whatif *whatif,
+		    const struct protocol *protocol, struct arrivals *ret_before,
+		    struct arrivals *ret_after, struct error *error);

@@ -348,12 +348,16 @@ static int run_protocol(struct run *run, struct error *error)
 	const struct protocol protocol = { .seed = run->options->place.seed,
 					   .percent = run->options->arrival,
 					   .original = run->options->original };
-	cleanup(arrivals_release) struct arrivals arrivals = { .pods = NULL };
+	cleanup(arrivals_release) struct arrivals own = { .pods = NULL };
+	const struct arrivals *arrivals = run->options->arrivals;
 	unsigned next = 1;
+	int r = 0;
 
-	int r = arrivals_make(run->trace, &protocol, &arrivals, error);
-	for (size_t i = 0; r == 0 && i < arrivals.count; i++) {
-		uint32_t pod = arrivals.pods[i], node;
+	if (!arrivals)
+		r = arrivals_make(run->trace, &protocol, &own, error);
+	arrivals = arrivals ? arrivals : &own;
+	for (size_t i = 0; r == 0 && i < arrivals->count; i++) {
+		uint32_t pod = arrivals->pods[i], node;
 		uint64_t id;
 
 		run_count_arrival(run, pod);

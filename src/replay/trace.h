@@ -83,6 +83,8 @@ void trace_init(struct trace *trace);
 void trace_release(struct trace *trace);
 #define autotrace cleanup(trace_release) struct trace
 
+/* "h100": the name of a model known by that word, as in short clusters; NULL. */
+const char *trace_known_model(const char *word);
 /* A healthy card of MIB, of mode auto, with a UUID by the node's name and INDEX. 0 or -ENOMEM. */
 int trace_add_card(struct node_spec *node, const char *model, uint64_t mib, unsigned index);
 /* Moves *NODE, which is empty after. -EEXIST for a name that is there. */

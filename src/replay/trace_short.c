@@ -42,6 +42,13 @@ static const struct known_model *find_model(const char *word)
 	return NULL;
 }
 
+const char *trace_known_model(const char *word)
+{
+	const struct known_model *known = find_model(word);
+
+	return known ? known->model : NULL;
+}
+
 /* A row of nodes or of Pods. */
 struct item {
 	uint64_t count, gpus, gpu_mib, compute, cpu_milli, memory_mib, pods, created, end;

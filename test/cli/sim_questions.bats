@@ -96,3 +96,43 @@ value() {
 		assert rows[1]["cpu_gib"] == "316" and rows[0]["compute_used_up_gib"] == "69", rows
 	END
 }
+
+@test "sim whatif: changes in words, figures before and after" {
+	run gpupool sim whatif --cluster-text '2 nodes of 8 h100; 9 Pods of 2 cards; 12 Pods of 9 GiB' \
+		--add-nodes '1 node of 8 h100' --slices off
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = '1 node is added, with 8 cards: 1 node of 8 h100.' ]
+	[[ $output == *'12 Pods: a slice of 9 GiB is 1 whole card now.'* ]]
+	run gpupool sim whatif --cluster-text '1 node of 2 h100; 20 Pods of 9 GiB' --json \
+		--mig-file <(echo '# all alike'; echo '  h100=1g.10gb*7   # seven each')
+	[ "$(value 'd["before"]["pods_placed"], d["after"]["pods_placed"], d["difference"]["pods_placed"]')" = '(16, 14, -2)' ]
+	[ "$(value 'd["changes"][1]')" = '20 Pods: a slice of 9 GiB is 1 of 1g.10gb now.' ]
+	run gpupool sim whatif --nodes n.csv --pods p.csv --remove-nodes a --arrival 0 --csv
+	[ "${lines[0]}" = figure,before,after,difference ]
+	[[ $output == *$'\npods_placed,2.0000,1.0000,-1.0000\n'* ]]
+}
+
+@test "sim whatif: another policy is another run on the same arrivals" {
+	cd "$BATS_TEST_DIRNAME/../data/openb" || return 1
+	files=(--nodes openb_node_list_gpu_node.csv --pods openb_pod_list_default.csv)
+	run gpupool sim whatif "${files[@]}" --policy fgd/bestfit --seed 43 --json
+	[ "$status" -eq 0 ]
+	before=$(value 'd["before"]["checksum"]') after=$(value 'd["after"]["checksum"]')
+	run gpupool sim run "${files[@]}" --seed 43 --json
+	[ "$(value 'd["checksum"]')" = "$before" ]
+	run gpupool sim run "${files[@]}" --policy fgd --ties bestfit --seed 43 --json
+	[ "$(value 'd["checksum"]')" = "$after" ]
+}
+
+@test "sim whatif answers bad changes in one sentence" {
+	run gpupool sim whatif --nodes n.csv --pods p.csv
+	[ "$status" -eq 2 ]
+	run gpupool sim whatif --nodes n.csv --pods p.csv --policy best
+	[ "$status" -eq 2 ]
+	run gpupool sim whatif --nodes n.csv --pods p.csv --remove-nodes 3
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
+	run gpupool sim whatif --nodes n.csv --pods p.csv --mig-file nowhere
+	[ "$status" -eq 1 ]
+	[[ $output == *nowhere* ]]
+}

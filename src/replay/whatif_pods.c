@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same Pods on a changed cluster: what they ask for now, and who runs no longer. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/whatif.h"
+
+#define SHAPE_TEXT_MAX (16u << 20)
+
+static bool is_slice(const struct request *request)
+{
+	return request->kind == REQUEST_SLICE;
+}
+
+static void become(struct request *request, enum request_kind kind, const char *profile)
+{
+	request->kind = kind;
+	request->memory_mib = 0;
+	request->memory_percent = request->units = request->compute_percent = 0;
+	snprintf(request->mig_profile, sizeof(request->mig_profile), "%s", profile);
+}
+
+/* "37 Pods: a slice of 12 GiB is 1g.20gb now." */
+static int say_mapping(struct builder *builder, size_t pods, const struct request *request,
+		       const char *now, struct error *error)
+{
+	autostrbuf asked = STRBUF_INIT(1024);
+
+	if (request_describe(request, &asked) < 0 || strbuf_failed(&asked) < 0)
+		return error_no_memory(error);
+	return whatif_say(builder, error, "%zu Pod%s: %s is %s now.", pods, pods == 1 ? "" : "s",
+			  asked.data, now);
+}
+
+/* What a request asks for now. */
+static int change_request(struct builder *builder, size_t pods, struct request *request,
+			  bool *ret_changed, struct error *error)
+{
+	const struct mig_profile *profile = NULL;
+	char now[64];
+	int r;
+
+	if (!is_slice(request))
+		return 0;
+	if (builder->changes->slices == WHATIF_SLICES_OFF) {
+		snprintf(now, sizeof(now), "%u whole card%s", request->cards,
+			 request->cards == 1 ? "" : "s");
+		r = say_mapping(builder, pods, request, now, error);
+		become(request, REQUEST_WHOLE, "");
+		*ret_changed = true;
+		return r;
+	}
+	if (builder->split_count)
+		profile = whatif_find_profile(builder, request);
+	if (!profile)
+		return 0;
+	snprintf(now, sizeof(now), "%u of %s", request->cards, profile->name);
+	r = say_mapping(builder, pods, request, now, error);
+	become(request, REQUEST_MIG, profile->name);
+	*ret_changed = true;
+	return r;
+}
+
+static int copy_demand(const struct demand *demand, struct demand *ret, struct error *error)
+{
+	autojson *object = NULL;
+
+	int r = demand_to_json(demand, &object, error);
+	if (r == 0)
+		r = demand_from_json(object, ret, error);
+	if (r < 0)
+		return r;
+	ret->object = strdup(demand->object ? demand->object : "Pod");
+	ret->containers = calloc(ret->request_count + 1, sizeof(*ret->containers));
+	return ret->object && ret->containers ? 0 : error_no_memory(error);
+}
+
+/* Shapes that ask for the same now stay apart by class: figures before and after are of the same
+ * Pods. */
+static int intern(struct builder *builder, struct demand *demand, enum trace_class class,
+		  uint32_t *ret, struct error *error)
+{
+	struct trace *trace = &builder->to->trace;
+	autojson *object = NULL;
+	autostrbuf text = STRBUF_INIT(SHAPE_TEXT_MAX);
+
+	int r = demand_to_json(demand, &object, error);
+	if (r == 0)
+		r = json_to_text(object, false, &text, error);
+	if (r < 0)
+		return r;
+	strbuf_addf(&text, " %s", trace_class_to_string(class));
+	if (strbuf_failed(&text) < 0)
+		return error_no_memory(error);
+	if (trace_find_shape(trace, text.data, ret) == 0)
+		return 0;
+	r = trace_add_shape(trace, text.data, demand, ret, error);
+	if (r == 0)
+		trace->shapes[*ret].class = class;
+	return r;
+}
+
+static int add_shape(struct builder *builder, size_t shape, size_t pods, struct error *error)
+{
+	cleanup(demand_release) struct demand demand;
+	const struct trace_shape *from = &builder->from->shapes[shape];
+
+	demand_init(&demand);
+	int r = copy_demand(&from->demand, &demand, error);
+	for (size_t i = 0; r == 0 && i < demand.request_count; i++)
+		r = change_request(builder, pods, &demand.requests[i], &builder->asks_anew[shape],
+				   error);
+	return r < 0 ? r : intern(builder, &demand, from->class, &builder->shapes[shape], error);
+}
+
+static int add_shapes(struct builder *builder, struct error *error)
+{
+	const struct trace *from = builder->from;
+	autofree size_t *pods = calloc(from->shape_count + 1, sizeof(*pods));
+	int r = 0;
+
+	builder->shapes = calloc(from->shape_count + 1, sizeof(*builder->shapes));
+	builder->asks_anew = calloc(from->shape_count + 1, sizeof(*builder->asks_anew));
+	if (!pods || !builder->shapes || !builder->asks_anew)
+		return error_no_memory(error);
+	for (size_t i = 0; i < from->pod_count; i++)
+		pods[from->pods[i].shape]++;
+	for (size_t i = 0; r == 0 && i < from->shape_count; i++)
+		r = add_shape(builder, i, pods[i], error);
+	return r;
+}
+
+static int copy_grant(const struct grant *grant, struct grant *ret)
+{
+	ret->kind = grant->kind;
+	memcpy(ret->mig_profile, grant->mig_profile, sizeof(ret->mig_profile));
+	for (size_t i = 0; i < grant->card_count; i++) {
+		struct grant_card *card =
+			VEC_ADD(&ret->cards, &ret->card_count, &ret->card_capacity);
+
+		if (!card)
+			return -ENOMEM;
+		*card = grant->cards[i];
+	}
+	return 0;
+}
+
+/* The Pod that was added last runs on. */
+static int keep_running(struct builder *builder, const struct trace_running *from,
+			struct error *error)
+{
+	cleanup(trace_running_release) struct trace_running running = {
+		.node_name = strdup(from->node_name),
+		.grants = calloc(from->grant_count + 1, sizeof(*running.grants)),
+	};
+
+	if (!running.node_name || !running.grants)
+		return error_no_memory(error);
+	for (size_t i = 0; i < from->grant_count; i++) {
+		running.grant_count++;
+		if (copy_grant(&from->grants[i], &running.grants[i]) < 0)
+			return error_no_memory(error);
+	}
+	return trace_add_running(&builder->to->trace, &running, error);
+}
+
+static int add_running(struct builder *builder, const struct trace_running *running,
+		       struct error *error)
+{
+	struct arrivals *displaced = &builder->to->displaced;
+	uint32_t shape = builder->from->pods[running->pod].shape;
+
+	if (!builder->asks_anew[shape] &&
+	    (running->node == TRACE_NO_NODE ||
+	     (!builder->removed[running->node] && !builder->changed[running->node])))
+		return keep_running(builder, running, error);
+	uint32_t *item = VEC_ADD(&displaced->pods, &displaced->count, &displaced->capacity);
+	if (!item)
+		return error_no_memory(error);
+	*item = running->pod;
+	return 0;
+}
+
+int whatif_add_pods(struct builder *builder, struct error *error)
+{
+	const struct trace *from = builder->from;
+	struct trace *to = &builder->to->trace;
+	size_t running = 0;
+
+	int r = add_shapes(builder, error);
+	for (size_t i = 0; r == 0 && i < from->pod_count; i++) {
+		const struct trace_pod *pod = &from->pods[i];
+
+		r = trace_add_pod(to, trace_pod_name(from, i), builder->shapes[pod->shape],
+				  pod->created, pod->end, error);
+		if (r == 0 && running < from->running_count && from->running[running].pod == i)
+			r = add_running(builder, &from->running[running++], error);
+	}
+	if (r < 0 || !builder->to->displaced.count)
+		return r;
+	return whatif_say(
+		builder, error,
+		"Pods that ran on what is removed or changed, and arrive again before all "
+		"others: %zu.",
+		builder->to->displaced.count);
+}
