@@ -199,11 +199,8 @@ static int rename_node(struct builder *builder, struct node_spec *node, size_t n
 	node->name = strdup(name);
 	if (!node->name || node_spec_set_label(node, "kubernetes.io/hostname", name) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < node->inventory.card_count; i++) {
-		struct card *card = &node->inventory.cards[i];
-
-		snprintf(card->uuid, sizeof(card->uuid), "%s/%zu", name, i);
-	}
+	for (size_t i = 0; i < node->inventory.card_count; i++)
+		trace_name_card(&node->inventory.cards[i], name);
 	return 0;
 }
 

@@ -234,7 +234,7 @@ static int add_holder(struct trace *trace, unsigned node, unsigned card, unsigne
 	struct grant_card *held = VEC_ADD(&grant->cards, &grant->card_count, &grant->card_capacity);
 	assert_non_null(held);
 	held->units = gib;
-	snprintf(held->uuid, sizeof(held->uuid), "w%u/%u", node, card);
+	snprintf(held->uuid, sizeof(held->uuid), "w%u:%u", node, card);
 	snprintf(name, sizeof(name), "p%u-%u", node, card);
 	return trace_add_demand(trace, name, &demand, error);
 }

@@ -102,9 +102,9 @@ static int add_granted(struct trace *trace, const char *name, enum request_kind 
 	return trace_add_demand(trace, name, &demand, error);
 }
 
-static const struct grant_card whole = { .uuid = "b/1", .units = 16 };
-static const struct grant_card slice = { .uuid = "b/0", .units = 10, .compute_percent = 30 };
-static const struct grant_card unknown = { .uuid = "b/7", .units = 1 };
+static const struct grant_card whole = { .uuid = "b:1", .units = 16 };
+static const struct grant_card slice = { .uuid = "b:0", .units = 10, .compute_percent = 30 };
+static const struct grant_card unknown = { .uuid = "b:7", .units = 1 };
 
 static int add_all(struct trace *trace, struct error *error)
 {
@@ -140,10 +140,10 @@ TEST(running_pods_are_held_on_their_cards)
 	assert_int_equal(result.partial_count, 2);
 	assert_string_equal(trace_pod_name(&trace, result.partial[0].pod), "again");
 	assert_string_equal(result.partial[0].why,
-			    "card b/0 of node b has no room for the grant: 10 of its 16 GiB are "
+			    "card b:0 of node b has no room for the grant: 10 of its 16 GiB are "
 			    "held");
 	assert_string_equal(trace_pod_name(&trace, result.partial[1].pod), "unknown");
-	assert_string_equal(result.partial[1].why, "card b/7 is not in the pool");
+	assert_string_equal(result.partial[1].why, "card b:7 is not in the pool");
 }
 
 TEST(running_pods_do_not_arrive)

@@ -108,10 +108,10 @@ static const struct {
 	  "node-00006 and others.\n"
 	  "Cards are given whole only now: 1.\n"
 	  "9 Pods: a slice of 12 GiB is 1 whole card now." },
-	{ "1 node of 2 h100; 20 Pods of 9 GiB; 1 Pod of 40 GiB",
+	{ "1 node of 2 h100; 1 node of 1 t4; 20 Pods of 9 GiB; 1 Pod of 14 GiB",
 	  { .mig = "h100=1g.10gb*7" },
-	  { 1, 2, 0, 21, 16 },
-	  { 1, 2, 0, 21, 14 },
+	  { 2, 3, 0, 21, 17 },
+	  { 2, 3, 0, 21, 15 },
 	  "Cards of NVIDIA H100 80GB HBM3 in mode MIG now: 2 with 1g.10gb*7.\n"
 	  "20 Pods: a slice of 9 GiB is 1 of 1g.10gb now." },
 	{ "1 node of 2 h100; 3 Pods of 15 GiB; 5 Pods of 5 GiB 40 %",
