@@ -41,7 +41,7 @@ static void take_inventory(struct node_spec *node, struct inventory *inventory)
 
 	for (size_t i = 0; i < inventory->card_count; i++)
 		if (!inventory->cards[i].model[0])
-			memcpy(inventory->cards[i].model, model, CARD_MODEL_MAX);
+			snprintf(inventory->cards[i].model, CARD_MODEL_MAX, "%s", model);
 	inventory_release(&node->inventory);
 	node->inventory = *inventory;
 	inventory_init(inventory);

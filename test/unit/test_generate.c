@@ -45,7 +45,6 @@ TEST(each_pod_of_a_list_could_be_held)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		cleanup(generated_release) struct generated mix = { .kinds = NULL };
-		cleanup(run_result_release) struct run_result result = { .points = NULL };
 		autostrbuf list = STRBUF_INIT(LIST_MAX);
 		autotrace nodes, trace;
 		struct error error = ERROR_INIT;

@@ -34,6 +34,13 @@ static int read_text(const char *text, enum trace_part parts, struct trace *trac
 	return r;
 }
 
+#define DEVICE(devices)                                                               \
+	"{\"kind\":\"Device\",\"apiVersion\":\"scheduling.koordinator.sh/v1alpha1\"," \
+	"\"metadata\":{\"name\":\"n\"},\"spec\":{\"devices\":[" devices "]}}"
+#define DEVICE_GPU                                                                    \
+	"{\"type\":\"gpu\",\"id\":\"a\",\"minor\":0,\"resources\":{\"koordinator.sh/" \
+	"gpu-memory\":1}}"
+
 static const struct {
 	const char *text;
 	size_t nodes, pods, running;
@@ -75,9 +82,9 @@ static const struct {
 	  "check indentation, quotes and brackets here" },
 	{ "kind: List\nitems:\n- 7\n", 0, 0, 0,
 	  "f:3: no object of Kubernetes; write what kubectl get -o json prints" },
-	{ LIST("{\"kind\":\"Device\",\"apiVersion\":\"scheduling.koordinator.sh/v1alpha1\","
-	       "\"metadata\":{\"name\":\"n\"},\"spec\":{\"devices\":[{\"type\":\"gpu\"}]}}"),
-	  0, 0, 0,
+	{ LIST(DEVICE(DEVICE_GPU) "," DEVICE(DEVICE_GPU)), 0, 0, 0,
+	  "f:1: the cards of node n are listed twice; remove one" },
+	{ LIST(DEVICE("{\"type\":\"gpu\"}")), 0, 0, 0,
 	  "f:1: device n: a card has no id that is a UUID; correct it or leave the object out" },
 };
 
@@ -115,8 +122,8 @@ TEST(trace_objects_reads_the_parts_that_are_wanted)
 /* Where the Pods of the mixed cluster run: "NAME on NODE: UUID/units/compute ...". */
 static const char *const mixed_running[] = {
 	"default/hami-slice on hami-1: GPU-00000012-7f3a-4c21-9d10-0242ac120002/10/30",
-	"default/hami-two on hami-2: GPU-00000021-7f3a-4c21-9d10-0242ac120002/4/0 "
-	"GPU-00000023-7f3a-4c21-9d10-0242ac120002/4/0",
+	("default/hami-two on hami-2: GPU-00000021-7f3a-4c21-9d10-0242ac120002/4/0 "
+	 "GPU-00000023-7f3a-4c21-9d10-0242ac120002/4/0"),
 	"default/volcano-slice on volcano-1: GPU-00000032-7f3a-4c21-9d10-0242ac120002/4/0",
 	"team-a/whole on gfd-1:",
 	"team-a/instance on mig-1:",
@@ -134,20 +141,21 @@ static const char *const mixed_running[] = {
 static const char *const mixed_notes[] = {
 	"12 nodes with 25 cards; 18 Pods, of which 14 run already",
 	"1 Pod has ended and holds nothing, such as team-b/done",
-	"1 Pod keeps a card for KAI and is passed over, such as "
-	"kai-resource-reservation/gpu-reservation-kai-1-x2k9p",
+	("1 Pod keeps a card for KAI and is passed over, such as "
+	 "kai-resource-reservation/gpu-reservation-kai-1-x2k9p"),
 	"1 Pod asks in a way that is refused and is left out, the first: " /* and the file */,
 	"3 objects of other kinds are passed over: Service, DaemonSet",
-	"1 Pod runs on a node that is not listed and holds nothing, such as team-b/gone on "
-	"left-the-cluster",
-	"5 Pods run on cards that are not known; some of their nodes' are chosen for them, such as "
-	"team-a/whole",
+	("1 Pod runs on a node that is not listed and holds nothing, such as team-b/gone on "
+	 "left-the-cluster"),
+	("5 Pods run on cards that are not known; some of their nodes' are chosen for them, such "
+	 "as "
+	 "team-a/whole"),
 	"1 node says only how many cards it has: of unknown model and size, such as plain-1",
 	"1 node offers fewer cards than it has; the last ones are taken to be sick, such as gfd-1",
 	"2 nodes do not say which card has which MIG instances; it is worked out, such as mig-1",
 	"1 Pod asks for nvidia.com/gpu where that is a MIG instance, such as team-a/single",
-	"1 Pod asks for a replica of a card; it is read as an even part of one, such as "
-	"team-a/replica",
+	("1 Pod asks for a replica of a card; it is read as an even part of one, such as "
+	 "team-a/replica"),
 };
 
 static void check_running(const struct trace *trace, size_t at)
@@ -223,6 +231,35 @@ TEST(trace_objects_where_all_nodes_share_alike)
 	assert_string_equal(shape->demand.requests[0].mig_profile, "1g.5gb");
 	assert_int_equal(shape->class, TRACE_SHARE);
 	assert_int_equal(shape->milli, 125);
+}
+
+/* Cards from an object of their own: of a node that is listed, and of one that is not. */
+TEST(trace_objects_cards_of_devices)
+{
+	static const char text[] =
+		"kind: Node\nmetadata: {name: b, labels: {node.koordinator.sh/gpu-model: "
+		"Tesla-T4}}\n"
+		"status: {allocatable: {koordinator.sh/gpu: 100, koordinator.sh/gpu-memory: "
+		"15Gi}}\n"
+		"---\nkind: Device\napiVersion: scheduling.koordinator.sh/v1alpha1\n"
+		"metadata: {name: b}\nspec:\n  devices:\n  - {type: gpu, id: GPU-b, minor: 0, "
+		"health: "
+		"true, resources: {koordinator.sh/gpu-memory: 16Gi}}\n"
+		"---\nkind: Device\napiVersion: scheduling.koordinator.sh/v1alpha1\n"
+		"metadata: {name: a}\nspec:\n  devices:\n  - {type: gpu, id: GPU-a, minor: 0, "
+		"health: "
+		"true, resources: {koordinator.sh/gpu-memory: 16Gi}}\n";
+	struct error error = ERROR_INIT;
+	autotrace trace;
+
+	trace_init(&trace);
+	assert_int_equal(read_text(text, TRACE_ALL, &trace, &error), 0);
+	assert_int_equal(trace_finish(&trace, &error), 0);
+	assert_int_equal(trace.node_count, 2);
+	assert_string_equal(trace.nodes[0].inventory.cards[0].model, "unknown");
+	assert_string_equal(trace.nodes[1].inventory.cards[0].model, "Tesla T4");
+	assert_string_equal(trace.nodes[1].inventory.cards[0].uuid, "GPU-b");
+	assert_int_equal(card_units(&trace.nodes[1].inventory.cards[0]), 16);
 }
 
 TEST(trace_objects_short_of_memory)
