@@ -103,6 +103,15 @@ static bool reader_at_tab(const struct reader *reader)
 	return line && line < end && *line == '\t';
 }
 
+static unsigned reader_line_of(const struct reader *reader, size_t offset)
+{
+	unsigned line = 1;
+
+	for (size_t i = 0; i < offset && i < reader->length; i++)
+		line += reader->text[i] == '\n';
+	return line;
+}
+
 static int reader_fail_syntax(const struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
@@ -111,8 +120,9 @@ static int reader_fail_syntax(const struct reader *reader)
 		return error_no_memory(reader->error);
 	if (parser->error == YAML_READER_ERROR)
 		return error_set(reader->error, EINVAL,
-				 "%s: %s at byte %zu; remove that character or quote its escape",
-				 reader->name, parser->problem, parser->problem_offset);
+				 "%s:%u: %s; remove that character or quote its escape",
+				 reader->name, reader_line_of(reader, parser->problem_offset),
+				 parser->problem);
 	if (reader_at_tab(reader))
 		return error_set(reader->error, EINVAL,
 				 "%s:%zu: no valid YAML: the line is indented with a tab; use "
@@ -682,12 +692,10 @@ static int read_stream(struct reader *reader, struct yaml_stream *stream)
 static int check_utf8(const struct reader *reader)
 {
 	size_t good = (size_t)parse_utf8_prefix(reader->text, reader->length);
-	unsigned line = 1;
+	unsigned line = reader_line_of(reader, good);
 
 	if (good == reader->length)
 		return 0;
-	for (size_t i = 0; i < good; i++)
-		line += reader->text[i] == '\n';
 	return reader_fail(reader, line, EILSEQ,
 			   "byte 0x%02x is not valid UTF-8; save the file as UTF-8",
 			   (unsigned char)reader->text[good]);

@@ -141,7 +141,7 @@ static const struct {
 	{ "a: \"x\\0y\"", EINVAL, "t:1: a NUL character" },
 	{ "\"x\\0y\": 1", EINVAL, "t:1: a NUL character" },
 	{ "a: 1\nb: \xff", EILSEQ, "t:2: byte 0xff is not valid UTF-8; " },
-	{ "a: \x01", EINVAL, "t:" },
+	{ "a: 1\nb: \x01", EINVAL, "t:2: control characters are not allowed; " },
 	{ "a: [", EINVAL, "t:2:1: no valid YAML: while parsing a flow node" },
 	{ "a: \tb\n c: d", EINVAL, "t:2:3: no valid YAML: mapping values are not allowed" },
 	{ "a:\n\t- 1\n", EINVAL,
