@@ -240,6 +240,8 @@ static int add_pods(struct trace *trace, const struct item *item, struct error *
 	int r = check_pods(trace, item, error);
 	if (r < 0 || !wanted(item, TRACE_PODS))
 		return r;
+	if (item->created || item->end != ABSENT)
+		trace->timed = true;
 	r = fill_demand(item, &demand, error);
 	if (r == 0)
 		r = trace_intern(trace, &demand, &shape, error);

@@ -90,6 +90,16 @@ number() {
 	[ "$(number pods_failed)" = 1 ]
 }
 
+@test "replay of a short YAML with times" {
+	printf '%s\n' 'nodes:' '- {gpus: 1, model: t4}' 'pods:' '- {gpus: 1, created: 1, end: 5}' \
+		'- {gpus: 1, created: 3, end: 9}' '- {gpus: 1, created: 6, end: 9}' \
+		>"$BATS_TEST_TMPDIR/cluster.yaml"
+	run gpupool sim run --cluster "$BATS_TEST_TMPDIR/cluster.yaml" --replay --json
+	[ "$status" -eq 0 ]
+	[ "$(number pods_placed)" = 2 ]
+	[ "$(number pods_failed)" = 1 ]
+}
+
 @test "inputs that cannot be read are one sentence" {
 	run gpupool sim run
 	[ "$status" -eq 2 ]
