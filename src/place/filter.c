@@ -17,6 +17,7 @@ struct look {
 	const struct query *query;
 	const struct node *node;
 	uint64_t cards; /* that passed so far */
+	bool any_label; /* labels and taints are no matter */
 };
 
 static bool is_slice(const struct query *query)
@@ -149,9 +150,11 @@ static uint64_t filter_node_memory(const struct look *look)
 
 static uint64_t filter_taint(const struct look *look)
 {
-	return node_passes(
-		look, (look->node->labels.taint_count == 0 && !look->node->labels.unschedulable) ||
-			      !demand_untolerated(look->query->demand, &look->node->labels));
+	return node_passes(look,
+			   look->any_label ||
+				   (look->node->labels.taint_count == 0 &&
+				    !look->node->labels.unschedulable) ||
+				   !demand_untolerated(look->query->demand, &look->node->labels));
 }
 
 static uint64_t filter_cpu(const struct look *look)
@@ -355,7 +358,7 @@ static bool filter_identity(const struct look *look, struct standing *ret)
 	ret->total = count;
 	if (query->request && count == 0)
 		return true;
-	if (!demand_selects_labels(query->demand, &look->node->labels)) {
+	if (!look->any_label && !demand_selects_labels(query->demand, &look->node->labels)) {
 		ret->depth = DEPTH_AFFINITY;
 		ret->total = (int64_t)look->pool->node_count;
 		return true;
@@ -434,7 +437,7 @@ uint64_t filter_eligible(const struct pool *pool, const struct query *query, uns
 	const uint32_t changing = 1u << DEPTH_FREE | 1u << DEPTH_COMPUTE | 1u << DEPTH_CPU |
 				  1u << DEPTH_MEMORY | 1u << DEPTH_PODS;
 	const unsigned wanted = query->request ? query->request->cards : 1;
-	struct look look = { pool, query, &pool->nodes[node], 1 };
+	struct look look = { pool, query, &pool->nodes[node], 1, .any_label = true };
 	struct standing standing = { 0 };
 
 	if (query->request)

@@ -43,6 +43,19 @@ static uint16_t left_milli(const struct slot *slot)
 	return (uint16_t)(memory < compute ? memory : compute);
 }
 
+void room_update(struct pool *pool, const struct node *node, unsigned card)
+{
+	const struct slot *slot = node_slot(pool, node, card);
+
+	pool->rooms[node->first + card] = (struct room){
+		.units = (uint16_t)slot_free_units(slot),
+		.left_milli = node->mig && node->mig[card].model ? mig_left_milli(&node->mig[card])
+								  : left_milli(slot),
+		.model = slot->model,
+		.compute = (uint8_t)slot_free_compute(slot),
+	};
+}
+
 static void change_instance(struct pool *pool, struct node *node, const struct held_card *card,
 			    bool add)
 {
@@ -76,12 +89,9 @@ static void change_card(struct pool *pool, struct node *node, const struct held_
 		slot->weights = (uint16_t)(slot->weights - (card->compute ? 0u : card->units));
 		slot->slices--;
 	}
-	if (card->kind == REQUEST_MIG) {
+	if (card->kind == REQUEST_MIG)
 		change_instance(pool, node, card, add);
-		slot->left_milli = mig_left_milli(&node->mig[card->card]);
-	} else {
-		slot->left_milli = left_milli(slot);
-	}
+	room_update(pool, node, card->card);
 	if (slot->held_whole || slot->slices)
 		node->idle &= ~bit;
 	else

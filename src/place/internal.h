@@ -33,8 +33,15 @@ struct slot {
 	uint16_t weights; /* GiB of granted without a cap: those have compute by their share */
 	uint8_t compute;  /* sum of the hard caps, per cent */
 	bool held_whole;
-	bool size_unknown;   /* lost before it told */
+	bool size_unknown; /* lost before it told */
+};
+
+/* What is left of a card: what an index reads of each card of a node that changed, and no more. */
+struct room {
+	uint16_t units;      /* GiB */
 	uint16_t left_milli; /* 1/1000 of the card: the smaller of memory and compute */
+	uint16_t model;
+	uint8_t compute; /* per cent */
 };
 
 struct mig_instance {
@@ -102,10 +109,19 @@ struct pool {
 	size_t node_count, node_capacity;
 	struct slot *slots; /* owned; all cards in order of the nodes */
 	size_t slot_count, slot_capacity;
+	struct room *rooms; /* owned; as slots */
+	size_t room_capacity;
 	char **models;                                       /* owned, names owned */
 	uint16_t model_units[POOL_MODELS_MAX];               /* GiB of a card of the model */
 	const struct mig_model *mig_models[POOL_MODELS_MAX]; /* NULL: no MIG, or unknown */
 	size_t model_count, model_capacity;
+	/* Nodes are of one kind when filters whose answer never changes cannot tell them apart but by
+	 * labels and taints. */
+	uint32_t *kinds; /* owned; by node */
+	size_t kinds_capacity;
+	uint32_t *kind_nodes; /* owned; the first node of each */
+	size_t kind_count, kind_capacity;
+	struct map *kind_names;     /* owned; of what is alike, to number + 1 */
 	struct map *names, *uuids;  /* owned; to number + 1 */
 	struct grant_entry *grants; /* owned */
 	size_t grant_count, grant_capacity;
@@ -178,6 +194,11 @@ static inline int64_t resource_left(int64_t total, int64_t used)
 	return total > used ? total - used : 0;
 }
 
+static inline const struct room *node_rooms(const struct pool *pool, const struct node *node)
+{
+	return &pool->rooms[node->first];
+}
+
 /* A request, looked up once. */
 struct query {
 	const struct demand *demand;
@@ -228,6 +249,12 @@ bool query_excludes(const struct query *query, uint32_t card);
 uint64_t query_matches(const struct pool *pool, const struct query *query, unsigned node);
 unsigned query_units(const struct request *request, unsigned card_units);
 
+/* hold.c: to be called after what is held of the card, or the card, changed. */
+void room_update(struct pool *pool, const struct node *node, unsigned card);
+
+/* kind.c: of NODE, which becomes the next of the pool; a new one when there is none. -ENOMEM. */
+int kind_find(struct pool *pool, const struct node *node, uint32_t *ret);
+
 /* filter.c */
 void filter_node(const struct pool *pool, const struct query *query, unsigned node,
 		 struct standing *ret);
@@ -235,8 +262,9 @@ void filter_node(const struct pool *pool, const struct query *query, unsigned no
 void filter_card(const struct pool *pool, const struct query *query, unsigned node, unsigned card,
 		 struct standing *ret);
 /*
- * The cards of NODE that pass every filter whose answer never changes, 0 when they are fewer than
- * the request wants or the node itself does not pass; UINT64_MAX for a Pod without cards.
+ * The cards of NODE that pass every filter whose answer never changes, labels and taints left out of
+ * account; 0 when they are fewer than the request wants or the node itself does not pass;
+ * UINT64_MAX for a Pod without cards.
  */
 uint64_t filter_eligible(const struct pool *pool, const struct query *query, unsigned node);
 

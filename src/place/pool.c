@@ -16,9 +16,10 @@ struct pool *pool_new(void)
 	pool->first_free = NO_ENTRY;
 	pool->names = map_new();
 	pool->uuids = map_new();
+	pool->kind_names = map_new();
 	pool->changes = calloc(CHANGES_MAX, sizeof(*pool->changes));
 	pool->random = 1;
-	if (pool->names && pool->uuids && pool->changes)
+	if (pool->names && pool->uuids && pool->kind_names && pool->changes)
 		return pool;
 	pool_free(pool);
 	return NULL;
@@ -59,9 +60,14 @@ void pool_free(struct pool *pool)
 		map_free(pool->names);
 	if (pool->uuids)
 		map_free(pool->uuids);
+	if (pool->kind_names)
+		map_free(pool->kind_names);
+	free(pool->kinds);
+	free(pool->kind_nodes);
 	free(pool->grants);
 	free(pool->models);
 	free(pool->slots);
+	free(pool->rooms);
 	free(pool->nodes);
 	free(pool);
 }
@@ -178,7 +184,10 @@ static int add_slot(struct pool *pool, const struct node *node, unsigned card, s
 	r = intern_model(pool, from->model, &model, error);
 	if (r < 0)
 		return r;
-	slot = VEC_ADD(&pool->slots, &pool->slot_count, &pool->slot_capacity);
+	slot = vec_reserve(&pool->rooms, &pool->room_capacity, pool->slot_count + 1,
+			   sizeof(*pool->rooms)) < 0
+		       ? NULL
+		       : VEC_ADD(&pool->slots, &pool->slot_count, &pool->slot_capacity);
 	if (!slot)
 		return error_no_memory(error);
 	foreign = foreign / MIB_PER_UNIT + (foreign % MIB_PER_UNIT != 0);
@@ -189,9 +198,9 @@ static int add_slot(struct pool *pool, const struct node *node, unsigned card, s
 		.size_unknown = !card_units(from) && from->condition.health != CARD_HEALTHY,
 		.foreign = foreign > CARD_UNITS_MAX ? (uint16_t)CARD_UNITS_MAX : (uint16_t)foreign,
 	};
-	slot->left_milli = 1000;
 	if (pool->model_units[model] < slot->units) /* one that was lost may not have told */
 		pool->model_units[model] = slot->units;
+	room_update(pool, node, card);
 	if (!from->uuid[0]) /* a card that gave no answer; nobody can name it */
 		return 0;
 	if (map_put(pool->uuids, from->uuid, (void *)(uintptr_t)(number + 1)) < 0)
@@ -226,7 +235,9 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 	int r;
 
 	node->first = (uint32_t)pool->slot_count;
-	if (vec_reserve(&pool->nodes, &pool->node_capacity, pool->node_count + 1,
+	if (vec_reserve(&pool->kinds, &pool->kinds_capacity, pool->node_count + 1,
+			sizeof(*pool->kinds)) < 0 ||
+	    vec_reserve(&pool->nodes, &pool->node_capacity, pool->node_count + 1,
 			sizeof(*pool->nodes)) < 0 ||
 	    vec_reserve(&pool->changed, &pool->changed_capacity, pool->node_count + 1,
 			sizeof(*pool->changed)) < 0)
@@ -235,6 +246,10 @@ static int link_node(struct pool *pool, struct node *node, struct error *error)
 	if (r == 0 &&
 	    map_put(pool->names, node->name, (void *)(uintptr_t)(pool->node_count + 1)) < 0)
 		r = error_no_memory(error);
+	if (r == 0 && kind_find(pool, node, &pool->kinds[pool->node_count]) < 0) {
+		map_remove(pool->names, node->name);
+		r = error_no_memory(error);
+	}
 	if (r < 0) {
 		drop_slots(pool, node);
 		return r;
@@ -343,7 +358,7 @@ unsigned pool_card_idle_compute(const struct pool *pool, unsigned node, unsigned
 
 unsigned pool_card_left_milli(const struct pool *pool, unsigned node, unsigned card)
 {
-	return pool_card(pool, node, card) ? node_slot(pool, &pool->nodes[node], card)->left_milli
+	return pool_card(pool, node, card) ? node_rooms(pool, &pool->nodes[node])[card].left_milli
 					   : 0;
 }
 

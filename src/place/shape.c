@@ -147,6 +147,7 @@ static uint64_t key_hash(const struct key *key) /* FNV-1a over words */
 void pool_board(const struct pool *pool, unsigned node, struct board *ret)
 {
 	const struct node *of = &pool->nodes[node];
+	const struct room *rooms = node_rooms(pool, of);
 
 	ret->node = of;
 	ret->cpu_total = of->total.cpu_milli;
@@ -155,8 +156,8 @@ void pool_board(const struct pool *pool, unsigned node, struct board *ret)
 	ret->number = node;
 	ret->count = of->count;
 	for (unsigned i = 0; i < of->count; i++) {
-		ret->left[i] = node_slot(pool, of, i)->left_milli;
-		ret->models[i] = node_slot(pool, of, i)->model;
+		ret->left[i] = rooms[i].left_milli;
+		ret->models[i] = rooms[i].model;
 	}
 }
 
@@ -252,7 +253,8 @@ void shape_release(struct shape *shape)
 {
 	free(shape->milli);
 	free(shape->key);
-	free(shape->eligible);
+	free(shape->selected);
+	free(shape->kind_cards);
 	tournament_release(&shape->fits.tournament);
 	tournament_release(&shape->obstacles.tournament);
 }
@@ -319,14 +321,25 @@ static bool node_has_room(const struct node *node, const struct resources *needs
 }
 
 /* What is free on the card beyond what is asked for; below 0 it lacks as much. */
-static int spare_units(const struct slot *slot, const struct request *request)
+static int spare_units(const struct pool *pool, const struct shape *shape, uint32_t card)
 {
-	return (int)slot_free_units(slot) - (int)query_units(request, slot->units);
+	unsigned wanted = shape->numbers.units;
+
+	if (wanted == 0)
+		wanted = query_units(&shape->numbers, pool->slots[card].units);
+	return (int)pool->rooms[card].units - (int)wanted;
 }
 
-static int spare_compute(const struct slot *slot, const struct request *request)
+static int spare_compute(const struct pool *pool, const struct shape *shape, uint32_t card)
 {
-	return (int)slot_free_compute(slot) - (int)request->compute_percent;
+	return (int)pool->rooms[card].compute - (int)shape->numbers.compute_percent;
+}
+
+static uint64_t eligible_cards(const struct pool *pool, const struct shape *shape, unsigned node)
+{
+	if (!(shape->selected[node / 64] >> (node % 64) & 1))
+		return 0;
+	return shape->kind_cards[pool->kinds[node]];
 }
 
 /* What filter_node() says of a node, in a fraction of its time; *ret_cards: those that fit. */
@@ -335,7 +348,7 @@ static bool fits_now(const struct pool *pool, const struct shape *shape, unsigne
 {
 	const struct request *request = &shape->numbers;
 	const struct node *node = &pool->nodes[number];
-	uint64_t cards = shape->eligible[number], fits = 0;
+	uint64_t cards = eligible_cards(pool, shape, number), fits = 0;
 
 	*ret_cards = 0;
 	if (!cards || !node_has_room(node, &shape->needs))
@@ -348,9 +361,9 @@ static bool fits_now(const struct pool *pool, const struct shape *shape, unsigne
 		return count_cards(fits) >= request->cards;
 	}
 	for (uint64_t rest = cards; rest; rest &= rest - 1) {
-		const struct slot *slot = node_slot(pool, node, first_card(rest));
+		uint32_t card = node->first + first_card(rest);
 
-		if (spare_units(slot, request) >= 0 && spare_compute(slot, request) >= 0)
+		if (spare_units(pool, shape, card) >= 0 && spare_compute(pool, shape, card) >= 0)
 			fits |= rest & -rest;
 	}
 	*ret_cards = fits;
@@ -375,7 +388,7 @@ bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned nod
 	struct board board;
 
 	*ret = (struct tournament_key){ TOURNAMENT_OUT, 0 };
-	if (!shape->eligible || !shape->plain)
+	if (!shape->selected || !shape->plain)
 		filter_node(pool, &shape->query, node, &standing);
 	else if (!fits_now(pool, shape, node, &standing.fits))
 		return false;
@@ -406,7 +419,8 @@ int64_t shape_obstacle(const struct pool *pool, const struct shape *shape, unsig
 
 /* The wanted-th most that one of CARDS has to spare; *ret_cards: those that lack nothing. */
 static int spare_of(const struct pool *pool, const struct node *node, const struct shape *shape,
-		    uint64_t cards, int (*spare)(const struct slot *, const struct request *),
+		    uint64_t cards,
+		    int (*spare)(const struct pool *, const struct shape *, uint32_t),
 		    uint64_t *ret_cards)
 {
 	int sorted[NODE_CARDS_MAX];
@@ -414,7 +428,7 @@ static int spare_of(const struct pool *pool, const struct node *node, const stru
 
 	*ret_cards = 0;
 	for (uint64_t rest = cards; rest; rest &= rest - 1) {
-		int value = spare(node_slot(pool, node, first_card(rest)), &shape->numbers);
+		int value = spare(pool, shape, node->first + first_card(rest));
 		unsigned at = count++;
 
 		*ret_cards |= value >= 0 ? rest & -rest : 0;
@@ -448,7 +462,7 @@ static int64_t room_obstacle(const struct node *node, const struct resources *ne
 static int64_t obstacle_now(const struct pool *pool, const struct shape *shape, unsigned number)
 {
 	const struct node *node = &pool->nodes[number];
-	uint64_t cards = shape->eligible[number];
+	uint64_t cards = eligible_cards(pool, shape, number);
 	int spare;
 
 	if (shape->numbers.kind == REQUEST_WHOLE) {
@@ -471,7 +485,7 @@ static void judge_fit(const struct pool *pool, const struct shape *shape, unsign
 {
 	struct tournament_key key;
 
-	if (!shape->eligible[node])
+	if (!eligible_cards(pool, shape, node))
 		return; /* out from the start */
 	shape_fits(pool, shape, node, &key);
 	tournament_set(tournament, node, &key);
@@ -482,20 +496,21 @@ static void judge_obstacle(const struct pool *pool, const struct shape *shape, u
 {
 	struct tournament_key key = { 0, 0 };
 
+	const bool eligible = eligible_cards(pool, shape, node) != 0;
+
 	/* What never changes was looked at when the index was new. */
-	if (!shape->eligible[node] && tournament->levels[0].values[node] != TOURNAMENT_OUT)
+	if (!eligible && tournament->levels[0].values[node] != TOURNAMENT_OUT)
 		return;
-	key.value = shape->plain && shape->eligible[node] ? obstacle_now(pool, shape, node)
-							  : shape_obstacle(pool, shape, node);
+	key.value = shape->plain && eligible ? obstacle_now(pool, shape, node)
+					     : shape_obstacle(pool, shape, node);
 	tournament_set(tournament, node, &key);
 }
 
 /* Changed nodes lie anywhere in memory: what judging NODE reads is asked for before its turn. */
-static void prefetch_node(const struct pool *pool, const struct shape *shape,
-			  const struct shape_index *index, uint32_t node)
+static void prefetch_node(const struct pool *pool, const struct shape_index *index, uint32_t node)
 {
-	__builtin_prefetch(&shape->eligible[node]);
-	__builtin_prefetch(&index->tournament.levels[0].values[node]);
+	if (index->tournament.present[node / 64] >> (node % 64) & 1)
+		__builtin_prefetch(&index->tournament.levels[0].values[node]);
 	__builtin_prefetch(&pool->nodes[node].idle);
 	__builtin_prefetch(&pool->nodes[node].used);
 	if (pool->memos)
@@ -506,9 +521,9 @@ static void prefetch_node(const struct pool *pool, const struct shape *shape,
 static void prefetch_cards(const struct pool *pool, uint32_t node)
 {
 	const struct node *of = &pool->nodes[node];
-	const char *first = (const char *)node_slot(pool, of, 0);
+	const char *first = (const char *)node_rooms(pool, of);
 
-	for (size_t at = 0; at < of->count * sizeof(struct slot); at += LINE)
+	for (size_t at = 0; at < of->count * sizeof(struct room); at += LINE)
 		__builtin_prefetch(first + at);
 }
 
@@ -536,8 +551,7 @@ static void index_catch_up(const struct pool *pool, const struct shape *shape,
 		uint32_t node = changed_node(pool, index->seen);
 
 		if (index->seen + 2 * AHEAD < pool->change_count)
-			prefetch_node(pool, shape, index,
-				      changed_node(pool, index->seen + 2 * AHEAD));
+			prefetch_node(pool, index, changed_node(pool, index->seen + 2 * AHEAD));
 		if (index->seen + AHEAD < pool->change_count)
 			prefetch_cards(pool, changed_node(pool, index->seen + AHEAD));
 		if (pool->changed[node] == index->seen) /* else it changed again: looked at there */
@@ -580,7 +594,7 @@ static struct shape *shapes_find(const struct shapes *shapes, const struct key *
 
 static size_t shapes_limit(const struct pool *pool)
 {
-	size_t each = sizeof(struct shape) + 40 * (pool->node_count + 1);
+	size_t each = sizeof(struct shape) + 32 * (pool->node_count + 1);
 	size_t limit = SHAPES_MEMORY / each;
 
 	if (limit > SHAPES_MAX)
@@ -604,11 +618,18 @@ static void shapes_drop_oldest(struct shapes *shapes)
 
 int shape_find_eligible(const struct pool *pool, struct shape *shape)
 {
-	shape->eligible = calloc(pool->node_count + 1, sizeof(*shape->eligible));
-	if (!shape->eligible)
+	struct query query = shape->query;
+
+	query.excluded_count = 0; /* of one kind are not those that a Pod names */
+	shape->selected = calloc(pool->node_count / 64 + 1, sizeof(*shape->selected));
+	shape->kind_cards = calloc(pool->kind_count + 1, sizeof(*shape->kind_cards));
+	if (!shape->selected || !shape->kind_cards)
 		return -ENOMEM;
-	for (unsigned i = 0; i < pool->node_count; i++)
-		shape->eligible[i] = filter_eligible(pool, &shape->query, i);
+	for (size_t i = 0; i < pool->node_count; i++)
+		if (demand_selects(query.demand, &pool->nodes[i].labels))
+			shape->selected[i / 64] |= 1ull << (i % 64);
+	for (size_t i = 0; i < pool->kind_count; i++)
+		shape->kind_cards[i] = filter_eligible(pool, &query, pool->kind_nodes[i]);
 	return 0;
 }
 

@@ -26,9 +26,9 @@ struct shape {
 	uint8_t *key; /* owned; the demand as bytes */
 	size_t key_size;
 	uint64_t hash;
-	/* Owned; by node: the cards that pass all that never changes, none where that is too few or
-	 * the node does not let it in; a Pod without cards has all. NULL without an index. */
-	uint64_t *eligible;
+	/* What never changes; NULL without an index. */
+	uint64_t *selected;   /* owned; nodes whose labels and taints let it in */
+	uint64_t *kind_cards; /* owned; by kind of node: see filter_eligible() */
 	/* Most Pods fit: obstacles are looked at only when somebody wants to know one. */
 	struct shape_index fits, obstacles;
 	bool plain;    /* judged by the numbers above alone, without the Pod at hand */

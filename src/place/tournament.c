@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BRANCHES 16u
+#define BRANCHES 8u  /* values of one line of the processor's cache */
+#define LINE     64u /* bytes */
 #define WORD     64u
 
 static size_t words_of(size_t count)
@@ -31,7 +32,7 @@ static void *cut(uint64_t **next, size_t count)
 {
 	uint64_t *at = *next;
 
-	*next += count;
+	*next += (count + LINE / sizeof(*at) - 1) / (LINE / sizeof(*at)) * (LINE / sizeof(*at));
 	return at;
 }
 
@@ -52,9 +53,14 @@ int tournament_init(struct tournament *tournament, size_t size, bool ties)
 	count_levels(tournament, size);
 	for (unsigned i = 0; i < tournament->level_count; i++)
 		words += level_words(&tournament->levels[i], ties, i > 0);
-	tournament->memory = next = calloc(words, sizeof(*next));
-	if (!next)
+	words += words_of(tournament->levels[0].count);
+	/* Each part begins with a line. */
+	words += 5 * tournament->level_count * (LINE / sizeof(*next));
+	tournament->memory = calloc(words, sizeof(*next));
+	if (!tournament->memory)
 		return -ENOMEM;
+	next = (uint64_t *)(((uintptr_t)tournament->memory + LINE - 1) / LINE * LINE);
+	tournament->present = cut(&next, words_of(tournament->levels[0].count));
 	for (unsigned i = 0; i < tournament->level_count; i++) {
 		struct tournament_level *level = &tournament->levels[i];
 
@@ -84,9 +90,18 @@ static void mark(struct tournament_level *level, size_t at)
 void tournament_set(struct tournament *tournament, uint32_t item, const struct tournament_key *key)
 {
 	struct tournament_level *items = &tournament->levels[0];
+	uint64_t *present = &tournament->present[item / WORD], bit = 1ull << (item % WORD);
 	int64_t tie = key->value == TOURNAMENT_OUT ? 0 : key->tie;
 
 	assert(item < tournament->size);
+	/* Most changes concern items that were out and stay so: the word is at hand, keys are not. */
+	if (key->value == TOURNAMENT_OUT) {
+		if (!(*present & bit))
+			return;
+		*present &= ~bit;
+	} else {
+		*present |= bit;
+	}
 	if (items->values[item] == key->value && (!items->ties || items->ties[item] == tie))
 		return;
 	items->values[item] = key->value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The best of many numbered items whose keys change one at a time. A tree of 16 branches: each
+ * The best of many numbered items whose keys change one at a time. A tree of 8 branches: each
  * inner node knows the best key below it and how many items have that key. A change marks the path;
  * the marked nodes are played again, once each, when the best is asked for, so that many changes
  * between two questions share the work above them. Of items that are alike the lowest number is
@@ -14,7 +14,7 @@
 
 #define TOURNAMENT_NONE       UINT32_MAX
 #define TOURNAMENT_OUT        INT64_MIN /* the value of an item that does not take part */
-#define TOURNAMENT_LEVELS_MAX 9u
+#define TOURNAMENT_LEVELS_MAX 13u
 
 struct tournament_key { /* more is better, compared in this order */
 	int64_t value, tie;
@@ -31,6 +31,7 @@ struct tournament_level {
 struct tournament {
 	struct tournament_level levels[TOURNAMENT_LEVELS_MAX]; /* 0: the items */
 	unsigned level_count;
+	uint64_t *present; /* items that are not out */
 	size_t size;
 	bool settled;
 	void *memory; /* owned */
