@@ -62,7 +62,7 @@ static bool is_full(const struct pool *pool)
 				node->modes[CARD_MODE_SLICES];
 
 		for (rest &= node->healthy & ~node->foreign; rest; rest &= rest - 1, cards++)
-			left += node_slot(pool, node, first_card(rest))->left_milli;
+			left += node_rooms(pool, node)[first_card(rest)].left_milli;
 	}
 	return left <= cards * (1000 - TIDY_FILL);
 }

@@ -68,7 +68,7 @@ int seating_new(struct pool *pool, const struct seating_options *options, struct
 
 static int find_eligible(const struct seating *seating, struct shape *shape)
 {
-	size_t each = 2 * sizeof(*shape->eligible) * (seating->pool->node_count + 1);
+	size_t each = 2 * (seating->pool->node_count / 8 + 8 * (seating->pool->kind_count + 1));
 
 	if (seating->kind_count >= ELIGIBLE_MEMORY / each)
 		return 0;

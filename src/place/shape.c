@@ -374,7 +374,7 @@ bool shape_cards(const struct pool *pool, const struct shape *shape, unsigned no
 {
 	struct standing standing;
 
-	if (shape->eligible && shape->plain)
+	if (shape->selected && shape->plain)
 		return fits_now(pool, shape, node, ret);
 	filter_node(pool, &shape->query, node, &standing);
 	*ret = standing.fits;
