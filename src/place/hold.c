@@ -50,7 +50,7 @@ void room_update(struct pool *pool, const struct node *node, unsigned card)
 	pool->rooms[node->first + card] = (struct room){
 		.units = (uint16_t)slot_free_units(slot),
 		.left_milli = node->mig && node->mig[card].model ? mig_left_milli(&node->mig[card])
-								  : left_milli(slot),
+								 : left_milli(slot),
 		.model = slot->model,
 		.compute = (uint8_t)slot_free_compute(slot),
 	};

@@ -187,11 +187,11 @@ static int shared_shape(struct trace *trace, uint32_t shape, const struct sharin
 	autojson *object = NULL;
 	char name[SHAPE_NAME_MAX];
 
+	demand_init(&demand);
 	snprintf(name, sizeof(name), "%u as %d %s %u", shape, (int)sharing->kind, sharing->profile,
 		 sharing->count);
 	if (trace_find_shape(trace, name, ret) == 0)
 		return 0;
-	demand_init(&demand);
 	const struct demand *from = &trace->shapes[shape].demand;
 	int r = demand_to_json(from, &object, error);
 	if (r == 0)

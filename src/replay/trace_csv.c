@@ -139,11 +139,11 @@ static int add_shape(struct trace *trace, const struct pod_row *row, uint32_t *r
 	char text[SHAPE_MAX];
 	cleanup(demand_release) struct demand demand;
 
+	demand_init(&demand);
 	snprintf(text, sizeof(text), "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s", row->cpu,
 		 row->memory, row->cards, row->milli, row->models);
 	if (trace_find_shape(trace, text, ret) == 0)
 		return 0;
-	demand_init(&demand);
 	demand.needs.cpu_milli = (int64_t)row->cpu;
 	demand.needs.memory_mib = (int64_t)row->memory;
 	demand.object = strdup("Pod");
