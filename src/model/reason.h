@@ -114,6 +114,16 @@ enum reason_link {
 	M(REASON_PODS_BUSY, "pods_busy", SCHEDULER, 0, "too many Pods",                            \
 	  "{object} wants room for {wanted} Pod{s}, {node} has room for {have} more "              \
 	  "of {total}. Wait for a Pod to end, or raise the limit of Pods of {node}.")              \
+	M(REASON_POD_BUSY, "pod_busy", SCHEDULER, 0,                                               \
+	  "not enough room for all containers of the Pod",                                         \
+	  "{object} finds no room for {detail} beside the other containers of its Pod: {node} "    \
+	  "has "                                                                                   \
+	  "room for {have} of the {total} that ask for cards[, the most of all nodes|]. Wait for " \
+	  "a holder to end, or ask for less.")                                                     \
+	M(REASON_POD_SIZE, "pod_size", SCHEDULER, 1, "containers that fit on no node together",    \
+	  "{object} finds no room for {detail} beside the other containers of its Pod: with "      \
+	  "nothing else running {node} has room for {have} of the {total} that ask for cards"      \
+	  "[, the most of all nodes|]. Ask for less, or split the Pod.")                           \
 	M(REASON_GANG_BUSY, "gang_busy", SCHEDULER, 0, "not enough room for the whole gang",       \
 	  "{object} is one of a gang of {total} Pods, of which {have} found a place{detail}. "     \
 	  "Wait for holders to end, or ask for a smaller gang.")                                   \

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ANY_NODE UINT32_MAX
-
 static uint64_t draw(struct pool *pool, uint64_t limit) /* xorshift64* (Vigna 2016) */
 {
 	pool->random ^= pool->random >> 12;
@@ -18,8 +16,8 @@ static uint64_t draw(struct pool *pool, uint64_t limit) /* xorshift64* (Vigna 20
 	return (pool->random * 0x2545f4914f6cdd1dull >> 16) % limit;
 }
 
-static void fill_placement(const struct pool *pool, const struct request *request, unsigned node,
-			   uint64_t cards, struct placement *ret)
+void placement_fill(const struct pool *pool, const struct request *request, unsigned node,
+		    uint64_t cards, struct placement *ret)
 {
 	const struct node *of = &pool->nodes[node];
 
@@ -42,12 +40,6 @@ static void fill_placement(const struct pool *pool, const struct request *reques
 	}
 }
 
-struct best {
-	uint32_t node; /* TOURNAMENT_NONE: none fits */
-	struct tournament_key key;
-	uint32_t alike;
-};
-
 static int compare_keys(const struct tournament_key *a, const struct tournament_key *b)
 {
 	if (a->value != b->value)
@@ -55,29 +47,34 @@ static int compare_keys(const struct tournament_key *a, const struct tournament_
 	return a->tie < b->tie ? -1 : a->tie > b->tie;
 }
 
-/* One node more; of those that are alike the first stays, or each with the same chance. */
-static void offer(struct pool *pool, const struct shape *shape, unsigned node, struct best *best)
+void best_offer(struct pool *pool, enum tie_rule ties, unsigned node,
+		const struct tournament_key *key, struct best *best)
 {
-	struct tournament_key key;
 	int order = 1;
 
-	if (!shape_fits(pool, shape, node, &key))
-		return;
 	if (best->node != TOURNAMENT_NONE)
-		order = compare_keys(&key, &best->key);
+		order = compare_keys(key, &best->key);
 	if (order < 0)
 		return;
 	if (order > 0) {
-		*best = (struct best){ node, key, 1 };
+		*best = (struct best){ node, *key, 1 };
 		return;
 	}
 	best->alike++;
-	if (shape->ties == TIE_RANDOM) {
+	if (ties == TIE_RANDOM) {
 		if (draw(pool, best->alike) == 0)
 			best->node = node;
 	} else if (node < best->node) {
 		best->node = node;
 	}
+}
+
+static void offer(struct pool *pool, const struct shape *shape, unsigned node, struct best *best)
+{
+	struct tournament_key key;
+
+	if (shape_fits(pool, shape, node, &key))
+		best_offer(pool, shape->ties, node, &key, best);
 }
 
 /* Node by node: ONLY one, those of named cards, or all when there is no memory for an index. */
@@ -142,7 +139,7 @@ static void place(const struct pool *pool, const struct shape *shape, uint32_t n
 		mig_choose(pool, shape, &board, standing.fits, &ret->placements[ret->count++]);
 		return;
 	}
-	fill_placement(pool, request, node, shape_ask(pool, shape, &board, standing.fits).cards,
+	placement_fill(pool, request, node, shape_ask(pool, shape, &board, standing.fits).cards,
 		       &ret->placements[ret->count++]);
 }
 
@@ -198,19 +195,26 @@ static int decide_scanning(struct pool *pool, uint32_t only, const struct demand
 	return r;
 }
 
+int decide_one(struct pool *pool, uint32_t only, const struct demand *demand, struct decision *ret,
+	       struct reason *ret_reason)
+{
+	struct shape *shape = only == ANY_NODE ? shape_get(pool, demand) : NULL;
+
+	return shape ? decide_indexed(pool, shape, ret, ret_reason)
+		     : decide_scanning(pool, only, demand, ret, ret_reason);
+}
+
 static int decide(struct pool *pool, uint32_t only, const struct demand *demand,
 		  struct decision *ret, struct reason *ret_reason)
 {
 	char text[REASON_TEXT_MAX];
 	const char *wrong = query_check(demand, text, sizeof(text));
-	struct shape *shape;
 
 	if (wrong)
 		return refuse_request(demand->object ? demand->object : "the Pod", wrong,
 				      ret_reason);
-	shape = only == ANY_NODE ? shape_get(pool, demand) : NULL;
-	return shape ? decide_indexed(pool, shape, ret, ret_reason)
-		     : decide_scanning(pool, only, demand, ret, ret_reason);
+	return demand->request_count > 1 ? decide_several(pool, only, demand, ret, ret_reason)
+					 : decide_one(pool, only, demand, ret, ret_reason);
 }
 
 int pool_decide(struct pool *pool, const struct demand *demand, struct decision *ret,
@@ -256,7 +260,8 @@ static int read_classes(const struct pool *pool, const struct workload_class *cl
 
 	*ret_count = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (query_check(classes[i].demand, text, sizeof(text)))
+		if (query_check(classes[i].demand, text, sizeof(text)) ||
+		    classes[i].demand->request_count > 1)
 			continue;
 		if (shape_init(pool, classes[i].demand, &shapes[*ret_count]) < 0)
 			return -ENOMEM;

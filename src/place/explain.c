@@ -27,7 +27,7 @@ void explanation_release(struct explanation *explanation)
 
 static int allocate(const struct pool *pool, const struct demand *demand, struct explanation *to)
 {
-	size_t cards = demand->request_count ? pool->slot_count : 0;
+	size_t cards = demand->request_count == 1 ? pool->slot_count : 0;
 
 	to->nodes = calloc(pool->node_count + 1, sizeof(*to->nodes));
 	to->cards = calloc(cards + 1, sizeof(*to->cards));
@@ -79,6 +79,28 @@ static enum reason_code node_code(const struct pool *pool, const struct query *q
 	filter_node(pool, query, node, &standing);
 	refuse_standing(pool, query, &standing, REASON_SCOPE_NODE, &reason);
 	return reason.code;
+}
+
+/* As far as a node comes with all requests of a Pod; what each card says is left out. */
+static int explain_node_several(struct explain *explain, const struct demand *demand,
+				unsigned number, struct tournament_key *ret_key)
+{
+	struct explained_node *node = &explain->to->nodes[number];
+	struct explained_class *class;
+	struct reason reason = { .code = REASON_NONE };
+	int r = several_look(explain->pool, demand, number, ret_key, &reason);
+
+	if (r < 0 && r != -EAGAIN && r != -ENOSPC)
+		return r;
+	if (r == 0)
+		*node = (struct explained_node){ .value = ret_key->value, .tie = ret_key->tie };
+	else
+		*ret_key = (struct tournament_key){ .value = TOURNAMENT_OUT };
+	node->code = reason.code;
+	class = &explain->to->classes[node->code];
+	if (class->nodes++ == 0)
+		class->node = number;
+	return 0;
 }
 
 static void explain_node(struct explain *explain, unsigned number, struct tournament_key *ret_key)
@@ -135,7 +157,7 @@ static void set_ranks(struct explanation *to, struct place_in_order *places)
 		to->classes[REASON_NONE].node = to->decision.node;
 }
 
-static int explain_nodes(struct explain *explain)
+static int explain_nodes(struct explain *explain, const struct demand *demand)
 {
 	struct explanation *to = explain->to;
 	autofree struct place_in_order *places = calloc(to->node_count + 1, sizeof(*places));
@@ -145,7 +167,14 @@ static int explain_nodes(struct explain *explain)
 	to->policy = explain->shape->row->name;
 	to->ties = explain->shape->ties;
 	for (unsigned i = 0; i < to->node_count; i++) {
-		explain_node(explain, i, &places[i].key);
+		int r = 0;
+
+		if (demand->request_count > 1)
+			r = explain_node_several(explain, demand, i, &places[i].key);
+		else
+			explain_node(explain, i, &places[i].key);
+		if (r < 0)
+			return r;
 		places[i].node = i;
 		places[i].chosen = to->result == 0 && to->decision.node == i;
 	}
@@ -188,7 +217,7 @@ static int explain(struct pool *pool, const struct demand *demand, struct explan
 	if (r < 0)
 		return r;
 	explain.shape = &shape;
-	r = explain_nodes(&explain);
+	r = explain_nodes(&explain, demand);
 	shape_release(&shape);
 	return r;
 }
@@ -213,7 +242,7 @@ int pool_explain_card(const struct pool *pool, const struct demand *demand, unsi
 	char text[REASON_TEXT_MAX];
 	struct query query;
 
-	if (demand->request_count == 0 || node >= pool->node_count ||
+	if (demand->request_count != 1 || node >= pool->node_count ||
 	    card >= pool->nodes[node].count)
 		return -EINVAL;
 	if (query_check(demand, text, sizeof(text)))

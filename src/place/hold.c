@@ -14,23 +14,29 @@ static const struct mig_profile *profile_of(const struct pool *pool, const struc
 	return &pool->mig_models[slot->model]->profiles[card->profile];
 }
 
-static bool card_takes(const struct pool *pool, const struct held *held, unsigned at)
+static bool card_has_room(const struct pool *pool, const struct node *node,
+			  const struct held_card *card)
 {
-	const struct node *node = &pool->nodes[held->node];
-	const struct held_card *card = &held->cards[at];
 	const struct slot *slot = node_slot(pool, node, card->card);
 
 	if (card->kind == REQUEST_MIG)
 		return mig_takes(node, slot, card->card, profile_of(pool, slot, card), card->start);
-	for (unsigned i = 0; i < at; i++)
-		if (held->cards[i].card == card->card && held->cards[i].part == card->part)
-			return false; /* the same card twice */
 	if (card->kind == REQUEST_WHOLE)
 		return node->idle & card_bit(card->card);
 	if (node->mig && node->mig[card->card].held)
 		return false;
 	return !slot->held_whole && slot->granted + card->units <= slot->units &&
 	       slot->compute + card->compute <= COMPUTE_WHOLE;
+}
+
+static bool card_takes(const struct pool *pool, const struct held *held, unsigned at)
+{
+	const struct held_card *card = &held->cards[at];
+
+	for (unsigned i = 0; i < at && card->kind != REQUEST_MIG; i++)
+		if (held->cards[i].card == card->card && held->cards[i].part == card->part)
+			return false; /* the same card twice */
+	return card_has_room(pool, &pool->nodes[held->node], card);
 }
 
 static uint16_t left_milli(const struct slot *slot)
@@ -96,6 +102,19 @@ static void change_card(struct pool *pool, struct node *node, const struct held_
 		node->idle &= ~bit;
 	else
 		node->idle |= bit;
+}
+
+bool hold_try(struct pool *pool, unsigned node, const struct held_card *card)
+{
+	if (!card_has_room(pool, &pool->nodes[node], card))
+		return false;
+	change_card(pool, &pool->nodes[node], card, true);
+	return true;
+}
+
+void hold_undo(struct pool *pool, unsigned node, const struct held_card *card)
+{
+	change_card(pool, &pool->nodes[node], card, false);
 }
 
 static void change_needs(struct node *node, const struct held *held, bool add)
@@ -244,7 +263,7 @@ static bool decision_fits_demand(const struct pool *pool, const struct demand *d
 	return true;
 }
 
-static bool node_has_room(const struct node *node, const struct resources *needs)
+bool hold_has_room(const struct node *node, const struct resources *needs)
 {
 	return needs->cpu_milli <= resource_left(node->total.cpu_milli, node->used.cpu_milli) &&
 	       needs->memory_mib <= resource_left(node->total.memory_mib, node->used.memory_mib) &&
@@ -264,6 +283,15 @@ static void fill_instance(const struct pool *pool, unsigned node, const char *na
 	card->compute = 0;
 }
 
+bool hold_instance(const struct pool *pool, unsigned node, const char *name, unsigned start,
+		   struct held_card *ret)
+{
+	if (!find_instance(pool, &pool->nodes[node], ret->card, name, start))
+		return false;
+	fill_instance(pool, node, name, start, ret);
+	return true;
+}
+
 /* What a Pod of the request is to policies that tell kinds of Pods apart. */
 static uint8_t tag_of_request(const struct request *request)
 {
@@ -272,9 +300,8 @@ static uint8_t tag_of_request(const struct request *request)
 	return (uint8_t)(1 + __builtin_ctzll(tag_of(&piece)));
 }
 
-static void fill_from_placement(const struct pool *pool, const struct request *request,
-				const struct placement *placement, unsigned part,
-				struct held_card *cards)
+void hold_cards(const struct pool *pool, const struct request *request,
+		const struct placement *placement, unsigned part, struct held_card *cards)
 {
 	for (unsigned i = 0; i < placement->count; i++) {
 		cards[i] = (struct held_card){
@@ -305,8 +332,8 @@ static struct held *held_from_decision(const struct pool *pool, const struct dem
 	held->tag = demand->request_count ? tag_of_request(&demand->requests[0]) : 0;
 	for (unsigned i = decision->count; i-- > 0;) {
 		count -= decision->placements[i].count;
-		fill_from_placement(pool, &demand->requests[i], &decision->placements[i], i,
-				    &held->cards[count]);
+		hold_cards(pool, &demand->requests[i], &decision->placements[i], i,
+			   &held->cards[count]);
 	}
 	return held;
 }
@@ -320,7 +347,7 @@ static int assume(struct pool *pool, const struct demand *demand, const struct d
 
 	if (!decision_fits_demand(pool, demand, decision))
 		return -EINVAL;
-	if (!node_has_room(&pool->nodes[decision->node], &demand->needs))
+	if (!hold_has_room(&pool->nodes[decision->node], &demand->needs))
 		return -EBUSY;
 	held = held_from_decision(pool, demand, decision);
 	if (!held)
@@ -442,15 +469,13 @@ static int fill_held(const struct pool *pool, struct held *held, const struct gr
 		held->cards[i].kind = (uint8_t)grant->kind;
 		if (grant->kind != REQUEST_MIG)
 			continue;
-		if (!find_instance(pool, &pool->nodes[held->node], held->cards[i].card,
-				   grant->mig_profile, card->mig_start))
+		if (!hold_instance(pool, held->node, grant->mig_profile, card->mig_start,
+				   &held->cards[i]))
 			return error_set(error, EINVAL,
 					 "card %s of node %s cannot have an instance of %s at "
 					 "slice %u",
 					 card->uuid, pool->nodes[held->node].name,
 					 grant->mig_profile, card->mig_start);
-		fill_instance(pool, held->node, grant->mig_profile, card->mig_start,
-			      &held->cards[i]);
 	}
 	return 0;
 }

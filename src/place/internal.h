@@ -274,6 +274,21 @@ int refuse_standing(const struct pool *pool, const struct query *query,
 		    const struct standing *standing, enum reason_scope scope,
 		    struct reason *ret_reason);
 
+/* hold.c */
+bool hold_has_room(const struct node *node, const struct resources *needs);
+/*
+ * For a try: takes a card or an instance and writes no log, so that indexes must not be asked until
+ * all is given back. False, and no change, where there is no room.
+ */
+bool hold_try(struct pool *pool, unsigned node, const struct held_card *card);
+void hold_undo(struct pool *pool, unsigned node, const struct held_card *card);
+/* PLACEMENT as it will be held, one entry for each of its cards or instances. */
+void hold_cards(const struct pool *pool, const struct request *request,
+		const struct placement *placement, unsigned part, struct held_card *ret);
+/* An instance on ret->card; false when there can be none of that name at START. */
+bool hold_instance(const struct pool *pool, unsigned node, const char *name, unsigned start,
+		   struct held_card *ret);
+
 /* mig.c */
 /* The layouts of its cards; -EINVAL for one that cannot be. */
 int mig_init(struct node *node, struct error *error);

@@ -101,8 +101,8 @@ struct decision {
 
 /*
  * Chooses, changes nothing that can be seen (it may sort nodes for the next decision: one thread
- * at a time). A memory_percent is rounded down to whole GiB of each card, at least 1. Cards for one
- * container of the Pod: with more it is refused as bad_request.
+ * at a time). A memory_percent is rounded down to whole GiB of each card, at least 1. All requests of
+ * the Pod on one node, or none.
  * 0: *ret is a decision. -EAGAIN: could fit later. -ENOSPC: can never fit in this pool.
  * With both refusals *ret_reason (NULL: none is wanted, and -EAGAIN stands for both) says why: the deepest obstacle
  * over all nodes, with numbers that are right for the node and card that it names.
@@ -163,7 +163,7 @@ struct explanation {
 	struct explained_node *nodes; /* owned */
 	size_t node_count;
 	/* Owned; of all nodes, in order. REASON_NONE: it can serve, whatever else its node lacks.
-	 * None for a Pod that asks for none. */
+	 * None for a Pod that asks for none, or in several containers. */
 	enum reason_code *cards;
 	size_t card_count;
 	/* By code; REASON_NONE: nodes that fit, and cards that can serve there. */
@@ -174,7 +174,8 @@ struct explanation {
 /* Changes nothing, also of what is drawn next among ties. -ENOMEM. */
 int pool_explain(struct pool *pool, const struct demand *demand, struct explanation *ret);
 void explanation_release(struct explanation *explanation);
-/* 0: it can serve; else as pool_decide(). -EINVAL: no such card, or none is asked for. */
+/* 0: it can serve; else as pool_decide(). -EINVAL: no such card, none is asked for, or
+ * in several containers. */
 int pool_explain_card(const struct pool *pool, const struct demand *demand, unsigned node,
 		      unsigned card, struct reason *ret_reason);
 /* In the manner of Kubernetes: "2/9 nodes fit: 4 not enough free cards, 3 no card of the wanted

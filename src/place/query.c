@@ -88,18 +88,8 @@ static const char *check_slice(const struct request *request, char *text, size_t
 	return text;
 }
 
-const char *query_check(const struct demand *demand, char *text, size_t size)
+static const char *check_request(const struct request *request, char *text, size_t size)
 {
-	const struct request *request = demand->requests;
-
-	if (demand->request_count == 0)
-		return NULL;
-	if (demand->request_count > 1) {
-		reason_text(text, size,
-			    "%zu of its containers ask for cards, and one can be placed",
-			    demand->request_count);
-		return text;
-	}
 	if (request->kind <= REQUEST_NONE || request->kind >= REQUEST_KIND_MAX) {
 		reason_text(text, size, "it asks for no card");
 		return text;
@@ -119,6 +109,29 @@ const char *query_check(const struct demand *demand, char *text, size_t size)
 		return text;
 	}
 	return request->kind == REQUEST_SLICE ? check_slice(request, text, size) : NULL;
+}
+
+const char *query_check(const struct demand *demand, char *text, size_t size)
+{
+	char inner[REASON_TEXT_MAX];
+
+	if (demand->request_count == 1)
+		return check_request(demand->requests, text, size);
+	if (demand->request_count > DEMAND_REQUESTS_MAX) {
+		reason_text(text, size, "%zu of its containers ask for cards, and %d are the most",
+			    demand->request_count, DEMAND_REQUESTS_MAX);
+		return text;
+	}
+	for (size_t i = 0; i < demand->request_count; i++) {
+		if (!check_request(&demand->requests[i], inner, sizeof(inner)))
+			continue;
+		if (demand->containers && demand->containers[i])
+			reason_text(text, size, "container %s: %s", demand->containers[i], inner);
+		else
+			reason_text(text, size, "request %zu: %s", i + 1, inner);
+		return text;
+	}
+	return NULL;
 }
 
 static bool among(const uint32_t *cards, unsigned count, uint32_t card)

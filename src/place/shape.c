@@ -381,6 +381,11 @@ bool shape_cards(const struct pool *pool, const struct shape *shape, unsigned no
 	return standing.depth == DEPTH_FITS;
 }
 
+bool shape_may_fit(const struct shape *shape, unsigned node)
+{
+	return shape->fits.tournament.levels[0].values[node] != TOURNAMENT_OUT;
+}
+
 bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned node,
 		struct tournament_key *ret)
 {

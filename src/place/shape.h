@@ -52,6 +52,8 @@ uint32_t shape_nearest(struct pool *pool, struct shape *shape);
 int shape_find_eligible(const struct pool *pool, struct shape *shape);
 /* False when NODE does not fit; else the cards of it that serve. */
 bool shape_cards(const struct pool *pool, const struct shape *shape, unsigned node, uint64_t *ret);
+/* By the index, of which NODE is up to date. */
+bool shape_may_fit(const struct shape *shape, unsigned node);
 /* False when NODE does not fit; its key is out then. */
 bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned node,
 		struct tournament_key *ret);
@@ -68,6 +70,32 @@ struct answer shape_score(const struct pool *pool, const struct shape *shape,
  * the policy's values. They are added to *ret, which may be NULL. */
 int64_t mig_choose(const struct pool *pool, const struct shape *shape, const struct board *board,
 		   uint64_t fits, struct placement *ret);
+
+/* decide.c */
+#define ANY_NODE UINT32_MAX
+
+struct best {
+	uint32_t node; /* TOURNAMENT_NONE: none fits */
+	struct tournament_key key;
+	uint32_t alike;
+};
+
+/* One node more; of those that are alike the first stays, or each with the same chance. */
+void best_offer(struct pool *pool, enum tie_rule ties, unsigned node,
+		const struct tournament_key *key, struct best *best);
+/* CARDS of NODE for the request, which is not for instances. */
+void placement_fill(const struct pool *pool, const struct request *request, unsigned node,
+		    uint64_t cards, struct placement *ret);
+/* pool_decide() of a demand with one request at most, which is well; ONLY: the node, or ANY_NODE. */
+int decide_one(struct pool *pool, uint32_t only, const struct demand *demand, struct decision *ret,
+	       struct reason *ret_reason);
+/* several.c: of one with several. */
+int decide_several(struct pool *pool, uint32_t only, const struct demand *demand,
+		   struct decision *ret, struct reason *ret_reason);
+
+/* The same on one node; *ret is what it is worth. */
+int several_look(struct pool *pool, const struct demand *demand, unsigned node,
+		 struct tournament_key *ret, struct reason *ret_reason);
 
 struct score_options score_options_of(const struct pool *pool);
 void pool_board(const struct pool *pool, unsigned node, struct board *ret);
