@@ -62,7 +62,8 @@ int listing_make(struct trace *trace, struct error *error)
 		return error_no_memory(error);
 	listing->groups = map_new();
 	listing->inventories = map_new();
-	if (!listing->groups || !listing->inventories) {
+	listing->held = map_new();
+	if (!listing->groups || !listing->inventories || !listing->held) {
 		listing_free(listing);
 		return error_no_memory(error);
 	}
@@ -92,6 +93,7 @@ void listing_free(struct listing *listing)
 		return;
 	map_free_with(listing->groups, free);
 	map_free_with(listing->inventories, inventory_free);
+	listing_free_held(listing->held);
 	free(listing);
 }
 

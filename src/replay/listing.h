@@ -32,9 +32,10 @@ struct listing {
 		size_t count;
 		char first[240]; /* what it was said of first */
 	} notes[NOTE_MAX];
-	struct map *groups; /* owned, as its values: the UUID of the card of a group of KAI */
-	struct map
-		*inventories; /* owned, as its values: a node's cards from an object of their own */
+	/* Owned, as their values. */
+	struct map *groups;      /* the UUID of the card of a group of KAI */
+	struct map *inventories; /* a node's cards from an object of their own */
+	struct map *held;        /* what Pods hold by what their nodes say */
 };
 
 int listing_make(struct trace *trace, struct error *error);
@@ -51,6 +52,12 @@ int listing_add_group(struct trace *trace, const char *group, const char *uuid,
  * *INVENTORY. Where no node has that name there will be one, without limits. */
 int listing_set_cards(struct trace *trace, const char *node, struct inventory *inventory,
 		      struct error *error);
+
+/* NODE says that the container of GRANT holds those cards. Moves *GRANT. (listing_held.c) */
+int listing_add_held(struct trace *trace, const char *node, struct grant *grant,
+		     struct error *error);
+int listing_hold(struct trace *trace, struct error *error);
+void listing_free_held(struct map *held);
 
 /* Both are of trace_finish(): before and after its nodes are in order. */
 int listing_add_nodes(struct trace *trace, struct error *error);

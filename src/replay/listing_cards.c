@@ -31,7 +31,7 @@ int listing_add_nodes(struct trace *trace, struct error *error)
 		node.name = strdup(name);
 		r = node.name ? trace_add_node(trace, &node, error) : error_no_memory(error);
 	}
-	return r;
+	return r < 0 ? r : listing_hold(trace, error);
 }
 
 /* Cards that nobody names the model of have that of the node's other source. */

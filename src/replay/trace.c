@@ -183,16 +183,6 @@ const char *trace_pod_name(const struct trace *trace, size_t pod)
 	return trace->names + trace->pods[pod].name;
 }
 
-int trace_find_pod(const struct trace *trace, const char *name, uint32_t *ret)
-{
-	for (size_t i = 0; i < trace->pod_count; i++)
-		if (strcmp(trace_pod_name(trace, i), name) == 0) {
-			*ret = (uint32_t)i;
-			return 0;
-		}
-	return -ENOENT;
-}
-
 const struct card *trace_model_card(const struct trace *trace, size_t model)
 {
 	for (size_t i = 0; i < trace->node_count; i++)
@@ -220,6 +210,24 @@ static uint32_t *slot_of(const struct trace *trace, const char *name)
 	       strcmp(trace_pod_name(trace, trace->slots[at]), name) != 0)
 		at = (at + 1) & (trace->slot_count - 1);
 	return &trace->slots[at];
+}
+
+int trace_find_pod(const struct trace *trace, const char *name, uint32_t *ret)
+{
+	if (trace->slot_count) {
+		uint32_t found = *slot_of(trace, name);
+
+		if (found == NO_POD)
+			return -ENOENT;
+		*ret = found;
+		return 0;
+	}
+	for (size_t i = 0; i < trace->pod_count; i++)
+		if (strcmp(trace_pod_name(trace, i), name) == 0) {
+			*ret = (uint32_t)i;
+			return 0;
+		}
+	return -ENOENT;
 }
 
 /* At least as many slots again as Pods: names are looked for in few steps. */

@@ -70,6 +70,18 @@ static int take_device(struct objects *objects, struct json_object *object, unsi
 		       listing_set_cards(objects->trace, name, &inventory, objects->error));
 }
 
+static int take_poolnode(struct objects *objects, struct json_object *object, unsigned long line)
+{
+	cleanup(poolnode_release) struct poolnode node = { .name = NULL };
+	int r = poolnode_from_json(object, &node, objects->error);
+
+	if (r == 0)
+		r = listing_set_cards(objects->trace, node.name, &node.inventory, objects->error);
+	for (size_t i = 0; r == 0 && i < node.grant_count; i++)
+		r = listing_add_held(objects->trace, node.name, &node.grants[i], objects->error);
+	return at_line(objects, line, r);
+}
+
 /* ---- Pods ---- */
 
 /* "FILE:LINE: " is not said again where a sentence stands for many Pods. */
@@ -150,6 +162,7 @@ static const struct kind {
 	{ "Node", "v1", TRACE_NODES, take_node },
 	{ "Pod", "v1", TRACE_PODS, take_pod },
 	{ "Device", "scheduling.koordinator.sh/", TRACE_NODES, take_device },
+	{ POOLNODE_KIND, "gpupool.io/", TRACE_NODES, take_poolnode },
 };
 
 /* Items of a NodeList or PodList do not say what they are. */

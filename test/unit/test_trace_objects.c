@@ -82,6 +82,9 @@ static const struct {
 	  "check indentation, quotes and brackets here" },
 	{ "kind: List\nitems:\n- 7\n", 0, 0, 0,
 	  "f:3: no object of Kubernetes; write what kubectl get -o json prints" },
+	{ LIST("{\"apiVersion\":\"gpupool.io/v1alpha1\",\"kind\":\"PoolNode\",\"metadata\":{"
+	       "\"name\":\"n\"},\"status\":7}"),
+	  0, 0, 0, "f:1: PoolNode n: status.cards must be a list" },
 	{ LIST(DEVICE(DEVICE_GPU) "," DEVICE(DEVICE_GPU)), 0, 0, 0,
 	  "f:1: the cards of node n are listed twice; remove one" },
 	{ LIST(DEVICE("{\"type\":\"gpu\"}")), 0, 0, 0,
@@ -260,6 +263,86 @@ TEST(trace_objects_cards_of_devices)
 	assert_string_equal(trace.nodes[1].inventory.cards[0].model, "Tesla T4");
 	assert_string_equal(trace.nodes[1].inventory.cards[0].uuid, "GPU-b");
 	assert_int_equal(card_units(&trace.nodes[1].inventory.cards[0]), 16);
+}
+
+#define POOLNODE(name, cards)                                             \
+	"{\"apiVersion\":\"gpupool.io/"                                   \
+	"v1alpha1\",\"kind\":\"PoolNode\",\"metadata\":{\"name\":\"" name \
+	"\"},\"status\":{\"cards\":[" cards "]}}"
+#define POOLCARD(uuid, mode, grants)                                                  \
+	"{\"uuid\":\"" uuid                                                           \
+	"\",\"model\":\"NVIDIA A100-SXM4-40GB\",\"memoryMiB\":40960,\"mode\":\"" mode \
+	"\",\"grants\":[" grants "]}"
+#define POOLGRANT(pod, container, what) \
+	"{\"namespace\":\"a\",\"pod\":\"" pod "\",\"container\":\"" container "\"," what "}"
+
+static const char poolnodes[] = "{\"kind\":\"List\",\"items\":[" POOLNODE(
+	"n", POOLCARD("GPU-a", "auto", POOLGRANT("p", "c", "\"units\":4")) "," POOLCARD(
+		     "GPU-b", "auto",
+		     POOLGRANT("q", "c",
+			       "\"cards\":1")) "," POOLCARD("GPU-c", "mig",
+							    POOLGRANT("q", "d",
+								      "\"migProfile\":\"1g.5gb\","
+								      "\"migStart\":2")));
+static const char poolpods[] =
+	",{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"namespace\":\"a\"},\"spec\":{"
+	"\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
+	"\"cpu\":2,\"gpupool.io/gpu-memory\":4}}}]}}";
+
+/* Cards and who holds them, from PoolNodes alone and beside the Pods themselves. */
+TEST(trace_objects_poolnodes)
+{
+	for (int with_pods = 0; with_pods < 2; with_pods++) {
+		struct error error = ERROR_INIT;
+		autofree char *text = NULL;
+		autotrace trace;
+
+		assert_true(asprintf(&text, "%s%s]}", poolnodes, with_pods ? poolpods : "") > 0);
+		trace_init(&trace);
+		assert_int_equal(read_text(text, TRACE_ALL, &trace, &error), 0);
+		assert_int_equal(trace_finish(&trace, &error), 0);
+		assert_int_equal(trace.node_count, 1);
+		assert_int_equal(trace.nodes[0].inventory.card_count, 3);
+		assert_int_equal(trace.nodes[0].inventory.cards[2].mode, CARD_MODE_MIG);
+		assert_int_equal(trace.running_count, 2);
+		assert_string_equal(trace_pod_name(&trace, 0), "a/p");
+		assert_string_equal(trace.running[0].grants[0].cards[0].uuid, "GPU-a");
+		assert_int_equal(trace.running[0].grants[0].cards[0].units, 4);
+		assert_int_equal(demand_of(&trace, 0)->needs.cpu_milli, with_pods ? 2000 : 0);
+		assert_int_equal(trace.running[1].grant_count, 2);
+		assert_int_equal(trace.running[1].grants[0].kind, REQUEST_WHOLE);
+		assert_int_equal(trace.running[1].grants[0].cards[0].units, 40);
+		assert_string_equal(demand_of(&trace, 1)->requests[1].mig_profile, "1g.5gb");
+		assert_int_equal(trace.running[1].grants[1].cards[0].mig_start, 2);
+	}
+}
+
+TEST(trace_objects_poolnodes_short_of_memory)
+{
+	autofree char *text = NULL;
+
+	assert_true(asprintf(&text, "%s%s]}", poolnodes, poolpods) > 0);
+	for (unsigned n = 0;; n++) {
+		struct error error = ERROR_INIT;
+		autotrace trace;
+		char folder[] = "/tmp/gpupool-objects-XXXXXX";
+
+		assert_non_null(mkdtemp(folder));
+		assert_int_equal(chdir(folder), 0);
+		assert_int_equal(file_write_atomic("f", text, strlen(text), 0600, &error), 0);
+		trace_init(&trace);
+		fault_arm(n);
+		int r = trace_read(&trace, TRACE_ALL, "f", &error);
+		if (r == 0)
+			r = trace_finish(&trace, &error);
+		bool failed = fault_disarm();
+		unlink("f");
+		assert_int_equal(chdir("/"), 0);
+		assert_int_equal(rmdir(folder), 0);
+		assert_int_equal(r, failed ? -ENOMEM : 0);
+		if (!failed)
+			break;
+	}
 }
 
 TEST(trace_objects_short_of_memory)
