@@ -50,8 +50,7 @@ static struct demand *held_by(struct map *held, const char *name, const struct g
 	if (demand)
 		return demand;
 	demand = calloc(1, sizeof(*demand));
-	if (demand &&
-	    (demand_begin(demand, grant, node) < 0 || map_put(held, name, demand) < 0)) {
+	if (demand && (demand_begin(demand, grant, node) < 0 || map_put(held, name, demand) < 0)) {
 		held_free(demand);
 		return NULL;
 	}
@@ -75,8 +74,8 @@ static void request_of(const struct grant *grant, struct request *ret)
 static int add_grant(struct demand *demand, struct grant *grant)
 {
 	char *container = strdup(grant->container);
-	struct request *request = VEC_ADD(&demand->requests, &demand->request_count,
-					  &demand->request_capacity);
+	struct request *request =
+		VEC_ADD(&demand->requests, &demand->request_count, &demand->request_capacity);
 
 	if (request)
 		demand->containers[demand->request_count - 1] = container;
@@ -141,22 +140,22 @@ static int take_cards(struct trace *trace, uint32_t pod, struct demand *held)
 					       sizeof(*running), by_pod)
 				     : NULL;
 	const struct demand *demand = &trace->shapes[trace->pods[pod].shape].demand;
+	struct grant *found[DEMAND_REQUESTS_MAX];
 
 	if (!running || running->grant_count || demand->request_count != held->grant_count ||
 	    strcmp(running->node_name, held->node) != 0)
 		return 0;
-	for (size_t i = 0; i < demand->request_count; i++)
-		if (!grant_of(held, demand->containers[i], demand->requests[i].kind))
+	for (size_t i = 0; i < held->grant_count; i++) {
+		found[i] = grant_of(held, demand->containers[i], demand->requests[i].kind);
+		if (!found[i])
 			return 0;
+	}
 	struct grant *grants = calloc(demand->request_count, sizeof(*grants));
 	if (!grants)
 		return -ENOMEM;
 	for (size_t i = 0; i < demand->request_count; i++) {
-		struct grant *grant =
-			grant_of(held, demand->containers[i], demand->requests[i].kind);
-
-		grants[i] = *grant;
-		*grant = (struct grant){ .kind = REQUEST_NONE };
+		grants[i] = *found[i];
+		*found[i] = (struct grant){ .kind = REQUEST_NONE };
 	}
 	free(running->grants);
 	running->grants = grants;
