@@ -25,6 +25,8 @@
 #define WEIGHT_VALUE (WORTH_CARD / SHARE_ONE)
 #define WEIGHT_FIT   419430 /* 0.4 */
 #define WEIGHT_RARE  943718 /* 0.9 */
+#define WEIGHT_ONE   1024   /* fixed point of the two below */
+#define WEIGHT_SHORT 60     /* instead of WEIGHT_VALUE where CPU is short, for Pods without cards */
 
 /* The search for prices. */
 #define STEPS       500
@@ -56,6 +58,7 @@ struct value_tables {
 	struct board_kind kinds[KINDS_MAX];
 	int32_t rare[KINDS_MAX]; /* what a card of the kind costs on top */
 	size_t kind_count;
+	bool cpu_short; /* more is asked for than there is, when all cards are */
 };
 
 /* The best that a Pod of a size pays, at each CPU price. */
@@ -70,6 +73,12 @@ struct pricing {
 	size_t count;
 	int cards_max; /* of a node */
 	struct offers offers;
+};
+
+/* Of a difference in value and fragments. */
+struct weights {
+	int64_t value; /* 1/WEIGHT_ONE */
+	int64_t fragment;
 };
 
 static int64_t clip_cpu(int64_t cpu)
@@ -126,6 +135,26 @@ static bool kind_holds(const struct board_kind *kind, const struct piece *piece)
 {
 	return piece->cpu_milli <= kind->cpu_total && piece->cards <= kind->cards &&
 	       piece->milli[kind->model] > 0;
+}
+
+/* Nodes that do not count their CPU have enough. */
+static bool is_cpu_short(const struct value_tables *tables, const struct targets *targets)
+{
+	double cpu = 0, milli = 0, cpu_asked = 0, milli_asked = 0;
+
+	for (size_t k = 0; k < tables->kind_count; k++) {
+		if (tables->kinds[k].cpu_total == RESOURCE_UNLIMITED)
+			return false;
+		cpu += (double)tables->kinds[k].copies * (double)tables->kinds[k].cpu_total;
+		milli += kind_milli(&tables->kinds[k]);
+	}
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct target *target = &targets->items[i];
+
+		cpu_asked += target->share * (double)target->piece.cpu_milli;
+		milli_asked += target->share * target->size * target->piece.cards;
+	}
+	return milli_asked > 0 && cpu_asked * milli > cpu * milli_asked;
 }
 
 /*
@@ -497,6 +526,7 @@ int value_build(struct value_tables **ret, const struct targets *targets, const 
 	pricing->tables = tables;
 	count_kinds(tables, nodes, node_count);
 	price_rare(tables, targets);
+	tables->cpu_short = is_cpu_short(tables, targets);
 	for (size_t k = 0; k < tables->kind_count; k++)
 		if ((int)tables->kinds[k].cards > pricing->cards_max)
 			pricing->cards_max = (int)tables->kinds[k].cards;
@@ -582,9 +612,21 @@ static int64_t fit_of(const struct board *board, int64_t sum)
 	return (cpu + 16 * sum) * WEIGHT_FIT / 128000;
 }
 
-static int64_t weigh(int64_t value, int64_t fragment, int64_t fit)
+/*
+ * Whoever spares the cards takes CPU where there are none left, so that the cards find theirs. Where
+ * CPU is what runs out, Pods without cards would pay for that: they spare hardly anything then.
+ */
+static struct weights weights_for(const struct value_tables *tables, const struct piece *piece)
 {
-	return WEIGHT_VALUE * value + fragment / (int64_t)MILLI_WHOLE - fit;
+	if (tables->cpu_short && piece->cards == 0)
+		return (struct weights){ WEIGHT_SHORT, 0 };
+	return (struct weights){ WEIGHT_VALUE * WEIGHT_ONE, 1 };
+}
+
+static int64_t weigh(const struct weights *weights, int64_t value, int64_t fragment, int64_t fit)
+{
+	return weights->value * value / WEIGHT_ONE +
+	       weights->fragment * fragment / (int64_t)MILLI_WHOLE - fit;
 }
 
 int64_t value_worth(const struct score_tables *tables, const struct board *board)
@@ -603,15 +645,16 @@ static bool seen_before(const struct board *board, uint64_t cards, unsigned card
 }
 
 static int64_t score_after(const struct score_tables *tables, const struct board *after,
-			   const struct score_memo *memo)
+			   const struct score_memo *memo, const struct weights *weights)
 {
-	return weigh(value_of(tables->value, after) - memo->value,
+	return weigh(weights, value_of(tables->value, after) - memo->value,
 		     memo->fragment - fgd_fragment(tables->fgd, after),
 		     fit_of(after, board_sum(after)));
 }
 
 /* Any node, any Pod. */
-static struct answer score_any(const struct question *question, const struct score_memo *memo)
+static struct answer score_any(const struct question *question, const struct score_memo *memo,
+			       const struct weights *weights)
 {
 	const struct board *board = question->board;
 	const struct piece *piece = question->piece;
@@ -621,7 +664,7 @@ static struct answer score_any(const struct question *question, const struct sco
 	if (piece->cards != 1) {
 		best.cards = choose_fullest(question);
 		board_take(&after, piece, best.cards);
-		best.value = score_after(question->tables, &after, memo);
+		best.value = score_after(question->tables, &after, memo, weights);
 		return best;
 	}
 	after.cpu_left = cpu_after(board, piece);
@@ -632,7 +675,7 @@ static struct answer score_any(const struct question *question, const struct sco
 		if (seen_before(board, question->fits, card))
 			continue;
 		after.left[card] = (uint16_t)(left > milli ? left - milli : 0);
-		int64_t score = score_after(question->tables, &after, memo);
+		int64_t score = score_after(question->tables, &after, memo, weights);
 
 		after.left[card] = (uint16_t)left;
 		if (score > best.value)
@@ -645,6 +688,7 @@ static struct answer score_any(const struct question *question, const struct sco
 struct simple {
 	const struct value_tables *tables;
 	const struct score_memo *memo;
+	struct weights weights;
 	struct fgd_row row;
 	int32_t sums[LANES]; /* of the used cards and the CPU that is left after */
 	int64_t cpu;         /* milli left after; 0: not counted */
@@ -662,6 +706,7 @@ static bool simple_init(const struct question *question, const struct score_memo
 		return false;
 	ret->tables = tables;
 	ret->memo = memo;
+	ret->weights = weights_for(tables, question->piece);
 	ret->cpu = cpu == RESOURCE_UNLIMITED ? 0 : cpu;
 	for (int lane = 0; lane < LANES; lane++)
 		ret->sums[lane] =
@@ -687,7 +732,7 @@ static int64_t score_simple(const struct simple *simple, unsigned cards, unsigne
 
 		lowest = sum < lowest ? sum : lowest;
 	}
-	return weigh(lowest - memo->value,
+	return weigh(&simple->weights, lowest - memo->value,
 		     memo->fragment - fgd_row_after(&simple->row, cards, left, milli),
 		     (simple->cpu + 16 * (memo->sum - (int64_t)cards * given)) * WEIGHT_FIT /
 			     128000);
@@ -723,6 +768,7 @@ struct answer score_default(const struct question *question)
 	const struct score_tables *tables = question->tables;
 	const struct score_memo *memo = question->memo;
 	struct score_memo own;
+	struct weights weights;
 	struct simple simple;
 	struct answer best;
 
@@ -732,8 +778,9 @@ struct answer score_default(const struct question *question)
 		score_memo_fill(tables, question->board, &own);
 		memo = &own;
 	}
+	weights = weights_for(tables->value, question->piece);
 	best = simple_init(question, memo, &simple) ? score_simply(question, &simple)
-						    : score_any(question, memo);
+						    : score_any(question, memo, &weights);
 	best.value -= (int64_t)memo->rare *
 		      piece_sum(question->piece, question->board, best.cards) /
 		      (int64_t)MILLI_WHOLE;

@@ -405,6 +405,37 @@ TEST(rare_models_are_left_to_those_who_need_them)
 	score_tables_release(&tables);
 }
 
+/* Pods without cards leave CPU where cards need it, unless CPU is what runs out. */
+TEST(pods_without_cards_spare_them_where_cpu_is_enough)
+{
+	static const struct {
+		struct target classes[2];
+		bool spares;
+	} cases[] = {
+		{ { { WHOLE(any_whole, 1, 8000), 0.9, 0 }, { PIECE(none, 0, 4000), 0.1, 0 } },
+		  false },
+		{ { { WHOLE(any_whole, 1, 7000), 0.9, 0 }, { PIECE(none, 0, 4000), 0.1, 0 } },
+		  true },
+	};
+	const struct board node =
+		BOARD(64000, 8, { 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000 });
+	const struct board full = BOARD(64000, 8, { 0 }), needed = BOARD(8000, 8, { 1000 });
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct score_tables tables;
+		struct question question = { &tables, &plain, &full, &cases[i].classes[1].piece };
+
+		assert_int_equal(
+			score_tables_build(&tables, cases[i].classes, 2, MODELS, &node, 1, &plain),
+			0);
+		int64_t there = score_default(&question).value;
+
+		question.board = &needed;
+		assert_int_equal(there > score_default(&question).value, cases[i].spares);
+		score_tables_release(&tables);
+	}
+}
+
 /* Every policy chooses as many fitting cards as asked for, and always the same. */
 TEST(choices_are_sound)
 {
