@@ -46,3 +46,21 @@ number() {
 	[ "${#lines[@]}" -eq 1 ]
 	[[ $output =~ negative.yaml:[0-9]+:\ node\ hami-1:\ cpu,\ memory\ or\ pods ]]
 }
+
+@test "every question can be asked of a cluster" {
+	run --separate-stderr gpupool sim run --cluster mixed.json --record "$BATS_TEST_TMPDIR/log"
+	[ "$status" -eq 0 ]
+	run gpupool sim replay "$BATS_TEST_TMPDIR/log"
+	[ "$status" -eq 0 ]
+	[[ $output == *"decisions, all equal" ]]
+	run --separate-stderr gpupool sim fit --cluster mixed.json --ask '12 GiB' --json
+	[ "$status" -eq 0 ]
+	[ "$(number count)" -gt 0 ]
+	run --separate-stderr gpupool sim fragments --cluster mixed.yaml --json
+	[ "$status" -eq 0 ]
+	run --separate-stderr gpupool sim whatif --cluster mixed.json --remove-nodes kai-1 --json
+	[ "$status" -eq 0 ]
+	run --separate-stderr gpupool sim compare --cluster mixed.json --seeds 1 --csv
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 3 ]
+}

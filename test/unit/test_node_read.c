@@ -91,23 +91,23 @@ static const struct {
 	  CARD_ORIGIN_VOLCANO },
 	{ LABELLED("\"node.koordinator.sh/gpu-model\":\"Tesla-T4\"",
 		   OFFERS("\"koordinator.sh/gpu\":200,\"koordinator.sh/gpu-memory\":\"30Gi\"")),
-	  "n/0#0 Tesla T4 15360 -1 A; n/1#1 Tesla T4 15360 -1 A", "", CARD_ORIGIN_KOORDINATOR },
+	  "n:0#0 Tesla T4 15360 -1 A; n:1#1 Tesla T4 15360 -1 A", "", CARD_ORIGIN_KOORDINATOR },
 	{ NODE("", OFFERS("\"aliyun.com/gpu-mem\":\"30\",\"aliyun.com/gpu-count\":\"2\"")),
-	  "n/0#0 unknown 15360 -1 A; n/1#1 unknown 15360 -1 A", "", CARD_ORIGIN_GPUSHARE },
+	  "n:0#0 unknown 15360 -1 A; n:1#1 unknown 15360 -1 A", "", CARD_ORIGIN_GPUSHARE },
 	{ LABELLED("\"aliyun.accelerator/nvidia_name\":\"Tesla-T4\"",
 		   OFFERS("\"aliyun.com/gpu-mem\":\"15360\",\"aliyun.com/gpu-count\":\"1\"")),
-	  "n/0#0 Tesla T4 15360 -1 A", "", CARD_ORIGIN_GPUSHARE },
+	  "n:0#0 Tesla T4 15360 -1 A", "", CARD_ORIGIN_GPUSHARE },
 	{ LABELLED(LABEL("gpu.product", "NVIDIA-H100-80GB-HBM3") "," LABEL(
 			   "gpu.count", "2") "," LABEL("gpu.memory", "81559"),
 		   OFFERS("\"nvidia.com/gpu\":1") "," HAS("\"nvidia.com/gpu\":2")),
-	  "n/0#0 NVIDIA H100 80GB HBM3 81559 -1 A; n/1#1 NVIDIA H100 80GB HBM3 81559 -1 A!", "",
+	  "n:0#0 NVIDIA H100 80GB HBM3 81559 -1 A; n:1#1 NVIDIA H100 80GB HBM3 81559 -1 A!", "",
 	  CARD_ORIGIN_LABELS },
 	{ LABELLED(LABEL("gpu.product", "New-Card-SHARED") "," LABEL("gpu.count", "1"), ""),
-	  "n/0#0 New-Card 0 -1 A", "", CARD_ORIGIN_LABELS },
+	  "n:0#0 New-Card 0 -1 A", "", CARD_ORIGIN_LABELS },
 	{ LABELLED(LABEL("gpu.product", "NVIDIA-A100-SXM4-80GB-MIG-3g.40gb-SHARED") "," LABEL(
 			   "gpu.count", "3") "," LABEL("gpu.memory", "40192"),
 		   ""),
-	  "n/0#0 NVIDIA A100-SXM4-80GB 80384 -1 M 3g.40gb@4 3g.40gb@0; n/1#1 NVIDIA "
+	  "n:0#0 NVIDIA A100-SXM4-80GB 80384 -1 M 3g.40gb@4 3g.40gb@0; n:1#1 NVIDIA "
 	  "A100-SXM4-80GB 80384 -1 M 3g.40gb@4",
 	  "", CARD_ORIGIN_LABELS },
 	{ LABELLED(LABEL("gpu.product", "NVIDIA-A100-SXM4-80GB-MIG-INVALID") "," LABEL("gpu.count",
@@ -119,14 +119,14 @@ static const struct {
 	{ LABELLED(A100_MIXED "," LABEL("gpu.count", "2") "," LABEL(
 			   "mig-1g.10gb.count", "2") "," LABEL("mig-3g.40gb.count", "1"),
 		   HAS("\"nvidia.com/gpu\":1")),
-	  "n/0#0 NVIDIA A100-SXM4-80GB 81920 -1 A; n/1#1 NVIDIA A100-SXM4-80GB 81920 -1 M "
+	  "n:0#0 NVIDIA A100-SXM4-80GB 81920 -1 A; n:1#1 NVIDIA A100-SXM4-80GB 81920 -1 M "
 	  "3g.40gb@4 1g.10gb@0 1g.10gb@1",
 	  "", CARD_ORIGIN_LABELS },
 	{ LABELLED(A100_MIXED "," LABEL("gpu.count", "1") "," LABEL("mig-3g.40gb.count", "3"), ""),
-	  "n/0#0 NVIDIA A100-SXM4-80GB 81920 -1 M 3g.40gb@4 3g.40gb@0",
+	  "n:0#0 NVIDIA A100-SXM4-80GB 81920 -1 M 3g.40gb@4 3g.40gb@0",
 	  "1 instances 3g.40gb do not fit on 1 cards", CARD_ORIGIN_LABELS },
 	{ NODE("", OFFERS("\"nvidia.com/gpu\":\"2\"")),
-	  "n/0#0 unknown 0 -1 A; n/1#1 unknown 0 -1 A", "", CARD_ORIGIN_COUNT },
+	  "n:0#0 unknown 0 -1 A; n:1#1 unknown 0 -1 A", "", CARD_ORIGIN_COUNT },
 	{ NODE("", OFFERS("\"nvidia.com/gpu\":\"-2\"")), "", "", CARD_ORIGIN_NONE },
 };
 

@@ -133,7 +133,7 @@ static const char *const mixed_running[] = {
 	"team-a/single on single-1:",
 	"team-a/replica on replicas-1:",
 	"default/half on koord-1: GPU-00000082-7f3a-4c21-9d10-0242ac120002/20/50",
-	"default/shared on share-1: share-1/1/3/0",
+	"default/shared on share-1: share-1:1/3/0",
 	"team-b/fraction-1 on kai-1: GPU-00000071-7f3a-4c21-9d10-0242ac120002/11/0",
 	"team-b/fraction-2 on kai-1: GPU-00000071-7f3a-4c21-9d10-0242ac120002/5/0",
 	"team-b/counted on plain-1:",
