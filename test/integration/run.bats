@@ -240,6 +240,9 @@ os.execvp(sys.argv[1], sys.argv[1:])' gpupool run --name "$POD" -- sh -c 'exit 7
 	[ "$(inside gpupool inventory --json | jq '.grants | length')" = 1 ]
 	[ "$(inside gpupool inventory --poolnode | jq '[.status.cards[].grants[]] | length')" = 1 ]
 	[ "$(inside gpupool inventory --poolnode | jq '.status.summary.grantedGiB')" = 12 ]
+	# What is shown can be asked about: seven of eight cards are free.
+	inside sh -c 'gpupool inventory --poolnode | gpupool sim fit --cluster - --ask "1 card" --json' >"$BATS_TEST_TMPDIR/fit"
+	[ "$(jq .count "$BATS_TEST_TMPDIR/fit")" = 7 ] || { cat "$BATS_TEST_TMPDIR/fit"; false; }
 	exec 8>&-
 	wait "$job"
 	[ "$(inside gpupool inventory --json | jq '.grants | length')" = 0 ]
