@@ -9,27 +9,13 @@ struct simulate_fit_options {
 	struct common_options common;
 	struct simulate_inputs inputs;
 	struct simulate_question question;
-	const char *ask, *pod, *pod_file;
+	struct simulate_asked asked;
 	unsigned long limit;
 };
 
 static const struct option_row simulate_fit_rows[] = {
 	SIMULATE_QUESTION_ROWS(struct simulate_fit_options),
-	{ .name = "ask",
-	  .kind = OPTION_STRING,
-	  .argument = "TEXT",
-	  .help = "the Pod: '12 GiB', '12 GiB 30 % 4 CPUs', '2 cards', '1 1g.10gb'",
-	  .offset = offsetof(struct simulate_fit_options, ask) },
-	{ .name = "pod",
-	  .kind = OPTION_STRING,
-	  .argument = "NAME",
-	  .help = "the Pod: one like this one of the input",
-	  .offset = offsetof(struct simulate_fit_options, pod) },
-	{ .name = "pod-file",
-	  .kind = OPTION_STRING,
-	  .argument = "FILE",
-	  .help = "the Pod: a manifest, YAML or JSON",
-	  .offset = offsetof(struct simulate_fit_options, pod_file) },
+	SIMULATE_ASKED_ROWS(struct simulate_fit_options),
 	{ .name = "limit",
 	  .kind = OPTION_UINT,
 	  .argument = "N",
@@ -43,14 +29,10 @@ static const struct option_row simulate_fit_rows[] = {
 };
 
 struct fit {
-	const struct simulate_fit_options *options;
+	struct simulate_fit_options *options;
 	struct trace trace;
-	struct demand own;    /* what was read of --ask or --pod-file */
-	struct demand demand; /* borrows; its object is text */
-	char object[REASON_TEXT_MAX];
 	struct fit_options ask;
 	struct fit_result result;
-	struct string_list notes;
 	uint32_t *order; /* owned; nodes, those that take most first */
 	double read_seconds, seconds;
 };
@@ -58,60 +40,26 @@ struct fit {
 static void fit_release(struct fit *fit)
 {
 	trace_release(&fit->trace);
-	demand_release(&fit->own);
 	fit_result_release(&fit->result);
-	string_list_release(&fit->notes);
+	simulate_asked_release(&fit->options->asked);
 	free(fit->order);
 }
 
 static int fit_set(struct fit *fit, struct error *error)
 {
-	const struct simulate_fit_options *options = fit->options;
-	int kinds = (options->ask != NULL) + (options->pod != NULL) + (options->pod_file != NULL);
+	struct simulate_fit_options *options = fit->options;
 
 	int r = simulate_question_set("sim fit", &options->inputs, &options->question,
 				      &fit->ask.run, &fit->ask.arrive, error);
-	if (r < 0)
-		return r;
-	if (kinds != 1)
-		return error_set(error, EINVAL,
-				 "'sim fit' wants one of --ask TEXT, --pod NAME and --pod-file "
-				 "FILE");
 	fit->ask.limit = options->limit;
-	return options->ask ? fit_parse(options->ask, &fit->own, error) : 0;
-}
-
-/* The Pod that is asked about. */
-static int fit_choose(struct fit *fit, struct error *error)
-{
-	const struct simulate_fit_options *options = fit->options;
-	uint32_t pod = 0;
-
-	if (options->pod_file) {
-		int r = fit_read(options->pod_file, &fit->notes, &fit->own, error);
-		if (r < 0)
-			return r;
-	}
-	fit->demand = fit->own;
-	snprintf(fit->object, sizeof(fit->object), "%s",
-		 fit->own.object && options->pod_file ? fit->own.object : "One more Pod");
-	if (options->pod) {
-		if (trace_find_pod(&fit->trace, options->pod, &pod) < 0)
-			return error_set(error, ENOENT,
-					 "no Pod is named %s; --pod wants one of the input",
-					 options->pod);
-		fit->demand = fit->trace.shapes[fit->trace.pods[pod].shape].demand;
-		reason_text(fit->object, sizeof(fit->object), "Pod %s", options->pod);
-	}
-	fit->demand.object = fit->object;
-	return 0;
+	return r < 0 ? r : simulate_asked_check("sim fit", &options->asked, error);
 }
 
 static int fit_run(struct fit *fit, struct error *error)
 {
 	double start = simulate_now();
 
-	int r = fit_ask(&fit->trace, &fit->demand, &fit->ask, &fit->result, error);
+	int r = fit_ask(&fit->trace, &fit->options->asked.demand, &fit->ask, &fit->result, error);
 	if (r < 0)
 		return r;
 	fit->seconds = simulate_now() - start;
@@ -120,22 +68,6 @@ static int fit_run(struct fit *fit, struct error *error)
 		values[i] = (double)fit->result.nodes[i];
 	fit->order = values ? simulate_order_nodes(&fit->trace, values) : NULL;
 	return fit->order ? 0 : error_no_memory(error);
-}
-
-static void describe(const struct fit *fit, struct strbuf *text)
-{
-	const struct demand *demand = &fit->demand;
-
-	for (size_t i = 0; i < demand->request_count; i++) {
-		strbuf_adds(text, i ? " and " : "");
-		(void)request_describe(&demand->requests[i], text);
-	}
-	if (!demand->request_count)
-		strbuf_adds(text, "no card");
-	if (demand->needs.cpu_milli)
-		strbuf_addf(text, ", %g CPUs", (double)demand->needs.cpu_milli / 1000);
-	if (demand->needs.memory_mib)
-		strbuf_addf(text, ", %lld MiB of memory", (long long)demand->needs.memory_mib);
 }
 
 static void print_models(const struct fit *fit)
@@ -203,7 +135,7 @@ static void print_fit(const struct fit *fit)
 {
 	autostrbuf asked = STRBUF_INIT(4096);
 
-	describe(fit, &asked);
+	simulate_asked_describe(&fit->options->asked, &asked);
 	print_text(stdout, "%s%zu more Pod%s fit%s: %s each.\n",
 		   fit->result.limited ? "At least " : "", fit->result.count,
 		   fit->result.count == 1 ? "" : "s", fit->result.count == 1 ? "s" : "",
@@ -270,7 +202,7 @@ static int fit_to_json(const struct fit *fit, struct json_object *object)
 {
 	autostrbuf asked = STRBUF_INIT(4096);
 
-	describe(fit, &asked);
+	simulate_asked_describe(&fit->options->asked, &asked);
 	if (strbuf_failed(&asked) < 0 || json_add_string(object, "asked", asked.data) < 0 ||
 	    json_add_uint(object, "count", fit->result.count) < 0 ||
 	    json_add_bool(object, "limited", fit->result.limited) < 0 ||
@@ -315,18 +247,15 @@ static int simulate_fit(void *data, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	demand_init(&fit.own);
 	if (fit_set(&fit, &error) < 0)
 		return fail(EXIT_USAGE, &error);
 	int r = simulate_read_inputs(&fit.options->inputs, &fit.trace, &fit.read_seconds, &error);
 	if (r == 0)
-		r = fit_choose(&fit, &error);
+		r = simulate_asked_choose(&fit.options->asked, &fit.trace, &error);
 	if (r == 0)
 		r = fit_run(&fit, &error);
 	if (r < 0)
 		return fail(EXIT_FAILED, &error);
-	for (size_t i = 0; i < fit.notes.count; i++)
-		say("%s", fit.notes.items[i]);
 	if (fit.options->common.json)
 		return print_object(&fit);
 	if (fit.options->question.csv)

@@ -22,6 +22,64 @@ int simulate_question_set(const char *command, const struct simulate_inputs *inp
 	return 0;
 }
 
+int simulate_asked_check(const char *command, struct simulate_asked *asked, struct error *error)
+{
+	int kinds = (asked->ask != NULL) + (asked->pod != NULL) + (asked->pod_file != NULL);
+
+	demand_init(&asked->own);
+	if (kinds != 1)
+		return error_set(error, EINVAL,
+				 "'%s' wants one of --ask TEXT, --pod NAME and --pod-file FILE",
+				 command);
+	return asked->ask ? fit_parse(asked->ask, &asked->own, error) : 0;
+}
+
+int simulate_asked_choose(struct simulate_asked *asked, const struct trace *trace,
+			  struct error *error)
+{
+	int r = asked->pod_file ? fit_read(asked->pod_file, &asked->notes, &asked->own, error) : 0;
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < asked->notes.count; i++)
+		say("%s", asked->notes.items[i]);
+	asked->demand = asked->own;
+	reason_text(asked->text, sizeof(asked->text), "%s",
+		    asked->own.object && asked->pod_file ? asked->own.object : "One more Pod");
+	if (asked->pod) {
+		if (trace_find_pod(trace, asked->pod, &asked->number) < 0)
+			return error_set(error, ENOENT,
+					 "no Pod is named %s; --pod wants one of the input",
+					 asked->pod);
+		asked->demand = trace->shapes[trace->pods[asked->number].shape].demand;
+		reason_text(asked->text, sizeof(asked->text), "Pod %s", asked->pod);
+	}
+	asked->demand.object = asked->text;
+	return 0;
+}
+
+void simulate_asked_describe(const struct simulate_asked *asked, struct strbuf *text)
+{
+	const struct demand *demand = &asked->demand;
+
+	for (size_t i = 0; i < demand->request_count; i++) {
+		strbuf_adds(text, i ? " and " : "");
+		(void)request_describe(&demand->requests[i], text);
+	}
+	if (!demand->request_count)
+		strbuf_adds(text, "no card");
+	if (demand->needs.cpu_milli)
+		strbuf_addf(text, ", %g CPUs", (double)demand->needs.cpu_milli / 1000);
+	if (demand->needs.memory_mib)
+		strbuf_addf(text, ", %lld MiB of memory", (long long)demand->needs.memory_mib);
+}
+
+void simulate_asked_release(struct simulate_asked *asked)
+{
+	demand_release(&asked->own);
+	string_list_release(&asked->notes);
+}
+
 static int by_value(const void *left, const void *right, void *data)
 {
 	const double *values = data;

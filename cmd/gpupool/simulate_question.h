@@ -54,6 +54,40 @@ struct simulate_question {
 int simulate_question_set(const char *command, const struct simulate_inputs *inputs,
 			  const struct simulate_question *question, struct run_options *ret,
 			  bool *ret_arrive, struct error *error);
+/* The Pod that a question is about. */
+struct simulate_asked {
+	const char *ask, *pod, *pod_file; /* options; one of them */
+	struct demand own;                /* what was read of ask or pod_file */
+	struct demand demand;             /* borrows of own or of the trace; its object is TEXT */
+	char text[REASON_TEXT_MAX];
+	uint32_t number; /* with pod: its number in the trace */
+	struct string_list notes;
+};
+/* Rows for a table whose options structure has a `struct simulate_asked asked`. */
+#define SIMULATE_ASKED_ROWS(type)                                                    \
+	{ .name = "ask",                                                             \
+	  .kind = OPTION_STRING,                                                     \
+	  .argument = "TEXT",                                                        \
+	  .help = "the Pod: '12 GiB', '12 GiB 30 % 4 CPUs', '2 cards', '1 1g.10gb'", \
+	  .offset = offsetof(type, asked.ask) },                                     \
+		{ .name = "pod",                                                     \
+		  .kind = OPTION_STRING,                                             \
+		  .argument = "NAME",                                                \
+		  .help = "the Pod: one like this one of the input",                 \
+		  .offset = offsetof(type, asked.pod) },                             \
+	{                                                                            \
+		.name = "pod-file", .kind = OPTION_STRING, .argument = "FILE",       \
+		.help = "the Pod: a manifest, YAML or JSON",                         \
+		.offset = offsetof(type, asked.pod_file)                             \
+	}
+/* Before anything is read; -EINVAL: wrong usage of COMMAND. */
+int simulate_asked_check(const char *command, struct simulate_asked *asked, struct error *error);
+/* Reads and chooses; what is not read of a manifest is said. */
+int simulate_asked_choose(struct simulate_asked *asked, const struct trace *trace,
+			  struct error *error);
+/* "2 whole cards, 4 CPUs" */
+void simulate_asked_describe(const struct simulate_asked *asked, struct strbuf *text);
+void simulate_asked_release(struct simulate_asked *asked);
 /* The nodes of a trace, the one with the highest value first. NULL when out of memory. */
 uint32_t *simulate_order_nodes(const struct trace *trace, const double *values);
 /* "A100", or "no card" for a number behind the last. */
