@@ -114,5 +114,6 @@ int prefix_start(const char *prefix, int output, int *ret_write, pid_t *ret_pid,
 		 struct error *error);
 
 extern const struct command command_apply, command_bench_place, command_demo, command_inventory,
-	command_run, command_sim_compare, command_sim_fit, command_sim_fragments,
-	command_sim_generate, command_sim_replay, command_sim_run, command_sim_whatif;
+	command_run, command_sim_compare, command_sim_explain, command_sim_fit,
+	command_sim_fragments, command_sim_generate, command_sim_replay, command_sim_run,
+	command_sim_whatif;

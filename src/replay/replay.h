@@ -157,6 +157,20 @@ int fit_read(const char *path, struct string_list *notes, struct demand *ret, st
 int fit_ask(const struct trace *trace, const struct demand *demand,
 	    const struct fit_options *options, struct fit_result *ret, struct error *error);
 
+/* ---- a pool to ask (snapshot.c) ---- */
+
+struct snapshot;
+/*
+ * The pool with what runs already; ARRIVE: and with the list, all of it or, when BEFORE is not NULL,
+ * those who arrive before that Pod does. -ENOENT: it does not arrive. TRACE outlives it.
+ */
+int snapshot_take(const struct trace *trace, const struct run_options *options, bool arrive,
+		  const uint32_t *before, struct snapshot **ret, struct error *error);
+void snapshot_free(struct snapshot *snapshot);
+DEFINE_CLEANUP(struct snapshot, snapshot_free)
+struct pool *snapshot_pool(struct snapshot *snapshot);
+const struct run_result *snapshot_result(const struct snapshot *snapshot); /* what is there */
+
 /* ---- where room is stranded (stranded.c) ---- */
 
 /* Why nobody of the mix can use what is free on a card: how near the nearest class comes. */
