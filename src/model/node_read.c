@@ -55,7 +55,7 @@ int64_t node_amount(struct json_object *map, const char *name)
 static int read_resources(const struct place *place, struct json_object *map, struct resources *ret,
 			  struct error *error)
 {
-	struct quantity cpu, memory, pods;
+	struct quantity cpu, memory, pods, cards;
 	int has_cpu = read_quantity(map, "cpu", &cpu);
 	int has_memory = read_quantity(map, "memory", &memory);
 	int has_pods = read_quantity(map, "pods", &pods);
@@ -63,6 +63,10 @@ static int read_resources(const struct place *place, struct json_object *map, st
 	if (has_cpu < 0 || has_memory < 0 || has_pods < 0)
 		return fail(place, error,
 			    "cpu, memory or pods below status.allocatable is no quantity of 0 or "
+			    "more; write one");
+	if (read_quantity(map, "nvidia.com/gpu", &cards) < 0)
+		return fail(place, error,
+			    "nvidia.com/gpu below status.allocatable is no quantity of 0 or "
 			    "more; write one");
 	if (has_cpu && cpu.value > CPU_MAX / 1000)
 		return fail(place, error, "cpu is more than any machine has; write less");
@@ -76,6 +80,15 @@ static int read_resources(const struct place *place, struct json_object *map, st
 	return 0;
 }
 
+/* No name or value of Kubernetes has one, and no log of decisions takes one. */
+static bool has_control(const char *text)
+{
+	for (; text && *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return true;
+	return false;
+}
+
 static int read_labels(const struct place *place, struct json_object *map, struct node_spec *node,
 		       struct error *error)
 {
@@ -85,6 +98,8 @@ static int read_labels(const struct place *place, struct json_object *map, struc
 	{
 		if (!json_object_is_type(value, json_type_string))
 			return fail(place, error, "a label is no text; quote it");
+		if (has_control(key) || has_control(json_object_get_string(value)))
+			return fail(place, error, "a label has a control character; remove it");
 		if (node_spec_set_label(node, key, json_object_get_string(value)) < 0)
 			return error_no_memory(error);
 	}
@@ -102,6 +117,8 @@ static int read_taint(const struct place *place, struct json_object *object, str
 		return fail(place, error,
 			    "a taint has no key or an unknown effect; write NoSchedule, "
 			    "PreferNoSchedule or NoExecute");
+	if (has_control(key) || has_control(value))
+		return fail(place, error, "a taint has a control character; remove it");
 	taint->key = strdup(key);
 	taint->value = value ? strdup(value) : NULL;
 	return taint->key && (!value || taint->value) ? 0 : error_no_memory(error);

@@ -109,6 +109,30 @@ T='name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time\n'
 	END
 }
 
+# What kubectl prints: nodes and Pods, each on a line.
+NODE='{"kind":"Node","metadata":{"name":"n"},"status":{"allocatable":{"cpu":"4","nvidia.com/gpu":"2"}}}'
+POD='{"kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"m"}]}}'
+LIST='{"kind":"List","items":[\n'
+
+@test "nodes and Pods as kubectl prints them" {
+	table <<-END
+		--cluster|$LIST$NODE,\n$POD,\n$POD]}|:4: two Pods are named default/p;*
+		--cluster|$LIST$NODE,\n$NODE]}|:3: two nodes are named n;*
+		--cluster|$LIST$NODE,\n{"kind":"Pod","met|:3:*may be cut off
+		--cluster|$LIST$NODE,\n$POD|:3:*may be cut off
+		--cluster|$LIST$NODE,|:*may be cut off
+		--cluster|$LIST${NODE/\"4\"/\"-4\"}]}|:2: node n: cpu, memory or pods below *
+		--cluster|$LIST${NODE/\"2\"/\"-2\"}]}|:2: node n: nvidia.com/gpu below *
+		--cluster|$LIST${NODE/\"name\":\"n\"/}]}|:2: node: metadata.name has to be a name*
+		--cluster|$LIST$NODE,\n${POD/\"name\":\"p\"/}]}|:3: Pod: metadata.name is missing;*
+		--cluster|$LIST$NODE,\n7]}|:3: no object of Kubernetes;*
+		--cluster|[1, 2]|:1:*
+		--cluster|$LIST$NODE,,\n$POD]}|:2:*
+		--cluster|apiVersion: v1\nkind: List\nitems:\n- $NODE\n- $NODE\n|:5: two nodes are named n;*
+		--cluster|apiVersion: v1\nkind: List\nitems:\n- kind: Node\n  metadata: {name: a\n|:6:1: no valid YAML: *
+	END
+}
+
 @test "what is no text, or too long a line" {
 	head -c 100000 /dev/urandom >input
 	complain --cluster '*' sim run

@@ -26,6 +26,19 @@ static void check_inventory(const struct inventory *inventory)
 	}
 }
 
+/* A log of decisions has every node: what was read must be read from there again. */
+static void check_again(const struct node_spec *node)
+{
+	cleanup(node_spec_release) struct node_spec again;
+	autojson *object = NULL, *copy = NULL;
+
+	node_spec_init(&again);
+	must(node_spec_to_json(node, &object, NULL) == 0);
+	must(node_spec_from_json(object, &again, NULL) == 0);
+	must(node_spec_to_json(&again, &copy, NULL) == 0);
+	must(json_object_equal(object, copy));
+}
+
 static void check_node(struct json_object *object)
 {
 	cleanup(node_spec_release) struct node_spec node;
@@ -40,6 +53,7 @@ static void check_node(struct json_object *object)
 	if (r < 0)
 		return;
 	check_inventory(&node.inventory);
+	check_again(&node);
 	must((reading.origin == CARD_ORIGIN_NONE) == (node.inventory.card_count == 0));
 	if (node_sharing(&node, profile, &count) != NODE_SHARING_NONE)
 		must(count > 0);

@@ -127,7 +127,6 @@ static const struct {
 	  "1 instances 3g.40gb do not fit on 1 cards", CARD_ORIGIN_LABELS },
 	{ NODE("", OFFERS("\"nvidia.com/gpu\":\"2\"")),
 	  "n:0#0 unknown 0 -1 A; n:1#1 unknown 0 -1 A", "", CARD_ORIGIN_COUNT },
-	{ NODE("", OFFERS("\"nvidia.com/gpu\":\"-2\"")), "", "", CARD_ORIGIN_NONE },
 };
 
 TEST(node_read_cards_of_every_source)
@@ -202,6 +201,12 @@ static const struct {
 	{ "7", "f:7: node: metadata.name has to be a name of 1 to 88 bytes" },
 	{ "{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":1}}}",
 	  "f:7: node n: a label is no text; quote it" },
+	{ "{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":\"\\u0007\"}}}",
+	  "f:7: node n: a label has a control character; remove it" },
+	{ "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"taints\":[{\"key\":\"k\",\"value\":"
+	  "\"\\u0007\","
+	  "\"effect\":\"NoSchedule\"}]}}",
+	  "f:7: node n: a taint has a control character; remove it" },
 	{ "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"unschedulable\":1}}",
 	  "f:7: node n: spec.unschedulable is neither true nor false" },
 	{ "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"taints\":[{\"key\":\"k\"}]}}",
@@ -210,6 +215,9 @@ static const struct {
 	  "or NoExecute" },
 	{ NODE("", OFFERS("\"cpu\":\"-1\"")),
 	  "f:7: node n: cpu, memory or pods below status.allocatable is no quantity of 0 or more; "
+	  "write one" },
+	{ NODE("", OFFERS("\"nvidia.com/gpu\":\"-2\"")),
+	  "f:7: node n: nvidia.com/gpu below status.allocatable is no quantity of 0 or more; "
 	  "write one" },
 	{ NODE("", OFFERS("\"cpu\":\"9E\"")),
 	  "f:7: node n: cpu is more than any machine has; write less" },
