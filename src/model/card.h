@@ -128,6 +128,9 @@ void card_describe(const struct card *card, char ret[static CARD_DESCRIPTION_MAX
 
 /* floor(total / GiB): the number of unit devices. */
 unsigned card_units(const struct card *card);
+/* The UUID of a card that tells none: "node:0" by the NODE's name and the card's index; of other
+ * characters than a UUID may have, as in "my node", it has the code: "my_20node:0". */
+void card_make_uuid(struct card *card, const char *node);
 /* MiB used by processes without a grant; 0 when none. */
 uint64_t card_foreign_mib(const struct card *card);
 

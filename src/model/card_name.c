@@ -89,11 +89,27 @@ void card_name_from_hami(const char *type, size_t length, char ret[static CARD_M
 	card_name_from_label(type, length, ret);
 }
 
+static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			      "0123456789-._:";
+
 bool card_uuid_is_plain(const char *text)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-._:";
 	size_t length = strlen(text);
 
 	return length && length < CARD_UUID_MAX && strspn(text, allowed) == length;
+}
+
+void card_make_uuid(struct card *card, const char *node)
+{
+	char name[92];
+	size_t length = 0;
+
+	for (; *node && length < 88; node++) { /* the index fits in behind it */
+		if (strchr(allowed, *node))
+			name[length++] = *node;
+		else
+			length += (size_t)snprintf(name + length, 4, "_%02x",
+						   (unsigned)(unsigned char)*node);
+	}
+	snprintf(card->uuid, sizeof(card->uuid), "%.*s:%u", (int)length, name, card->index);
 }

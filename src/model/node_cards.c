@@ -38,7 +38,7 @@ int node_add_unnamed(struct node_spec *node, const char *model, uint64_t mib, st
 	card->numa = -1;
 	card->mode = CARD_MODE_AUTO;
 	card->memory_bytes = mib << 20;
-	snprintf(card->uuid, sizeof(card->uuid), "%.88s:%u", node->name, card->index);
+	card_make_uuid(card, node->name);
 	snprintf(card->model, sizeof(card->model), "%s", model);
 	if (ret)
 		*ret = card;
@@ -47,9 +47,10 @@ int node_add_unnamed(struct node_spec *node, const char *model, uint64_t mib, st
 
 bool node_card_unnamed(const struct node_spec *node, const struct card *card)
 {
-	size_t length = strlen(node->name);
+	struct card made = { .index = card->index };
 
-	return strncmp(card->uuid, node->name, length) == 0 && card->uuid[length] == ':';
+	card_make_uuid(&made, node->name);
+	return strcmp(card->uuid, made.uuid) == 0;
 }
 
 /* ---- HAMi and Volcano: one text for all cards ---- */

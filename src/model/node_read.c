@@ -178,7 +178,7 @@ int node_read(struct json_object *node, const char *source, unsigned long line,
 	};
 
 	node_spec_init(&spec);
-	if (!*place.name || strlen(place.name) > CARD_UUID_MAX - 8)
+	if (!*place.name || strlen(place.name) > CARD_UUID_MAX - 8 || has_control(place.name))
 		return error_set(error, EINVAL,
 				 "%s:%lu: node: metadata.name has to be a name of 1 to %d bytes",
 				 source, line, CARD_UUID_MAX - 8);

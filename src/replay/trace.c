@@ -59,11 +59,6 @@ void trace_release(struct trace *trace)
 	trace_init(trace);
 }
 
-void trace_name_card(struct card *card, const char *node)
-{
-	snprintf(card->uuid, sizeof(card->uuid), "%.88s:%u", node, card->index);
-}
-
 int trace_add_card(struct node_spec *node, const char *model, uint64_t mib, unsigned index)
 {
 	struct inventory *inventory = &node->inventory;
@@ -76,7 +71,7 @@ int trace_add_card(struct node_spec *node, const char *model, uint64_t mib, unsi
 	card->numa = -1;
 	card->mode = CARD_MODE_AUTO;
 	card->memory_bytes = mib << 20;
-	trace_name_card(card, node->name);
+	card_make_uuid(card, node->name);
 	snprintf(card->model, sizeof(card->model), "%s", model);
 	return 0;
 }

@@ -83,8 +83,6 @@ void trace_init(struct trace *trace);
 void trace_release(struct trace *trace);
 #define autotrace cleanup(trace_release) struct trace
 
-/* A UUID by the node's name and the card's index. */
-void trace_name_card(struct card *card, const char *node);
 /* "h100": the name of a model known by that word, as in short clusters; NULL. */
 const char *trace_known_model(const char *word);
 /* A healthy card of MIB, of mode auto, with a UUID by the node's name and INDEX. 0 or -ENOMEM. */

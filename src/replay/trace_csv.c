@@ -43,6 +43,17 @@ static int at_line(const struct csv *csv, const char *path, int r, struct error 
 	return r < 0 && r != -ENOMEM ? error_wrap(error, "%s:%lu", path, csv_line(csv)) : r;
 }
 
+/* No log of decisions takes one. */
+static int check_text(const struct csv *csv, size_t column, struct error *error)
+{
+	for (const char *at = csv_text(csv, column); *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			return csv_fail(csv, column, error,
+					"has the control character 0x%02x; remove it",
+					(unsigned)*at);
+	return 0;
+}
+
 static int fill_node(const struct csv *csv, struct node_spec *node, struct error *error)
 {
 	uint64_t cpu = 0, memory = 0, cards = 0;
@@ -50,7 +61,11 @@ static int fill_node(const struct csv *csv, struct node_spec *node, struct error
 	if (!*csv_text(csv, SN) || strlen(csv_text(csv, SN)) > CARD_UUID_MAX - 8)
 		return csv_fail(csv, SN, error, "is no name of 1 to %d bytes; write one",
 				CARD_UUID_MAX - 8);
-	int r = csv_uint(csv, NODE_CPU, 0, CPU_MAX, &cpu, error);
+	int r = check_text(csv, SN, error);
+	if (r == 0)
+		r = check_text(csv, MODEL, error);
+	if (r == 0)
+		r = csv_uint(csv, NODE_CPU, 0, CPU_MAX, &cpu, error);
 	if (r == 0)
 		r = csv_uint(csv, NODE_MEMORY, 0, MEMORY_MAX, &memory, error);
 	if (r == 0)
@@ -207,7 +222,11 @@ static int read_pod(struct trace *trace, const struct csv *csv, const char *path
 
 	if (!*csv_text(csv, NAME))
 		return csv_fail(csv, NAME, error, "is no name; write one");
-	int r = read_row(csv, &row, error);
+	int r = check_text(csv, NAME, error);
+	if (r == 0)
+		r = check_text(csv, GPU_SPEC, error);
+	if (r == 0)
+		r = read_row(csv, &row, error);
 	if (r == 0)
 		r = read_times(csv, &created, &end, error);
 	if (r == 0)

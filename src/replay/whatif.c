@@ -200,7 +200,7 @@ static int rename_node(struct builder *builder, struct node_spec *node, size_t n
 	if (!node->name || node_spec_set_label(node, "kubernetes.io/hostname", name) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < node->inventory.card_count; i++)
-		trace_name_card(&node->inventory.cards[i], name);
+		card_make_uuid(&node->inventory.cards[i], name);
 	return 0;
 }
 

@@ -68,6 +68,7 @@ T='name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time\n'
 		--nodes|${N},1,1,1,T4\n|:2: sn '' is no name*
 		--nodes|${N}a,1,1,1,T4\nb,1,1,1,T4\na,1,1,1,T4\n|:4: two nodes are named a;*
 		--nodes|${N}"a,1,1,1,T4\n|:2: a quoted field does not end*
+		--nodes|${N}a\001,1,1,1,T4\n|:2: sn 'a?' has the control character 0x01; remove it
 		--nodes|${N}a\000b,1,1,1,T4\n|:2: a zero byte;*
 	END
 }
@@ -82,6 +83,7 @@ T='name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time\n'
 		--pods|${P}p,1,1,1,0\n|:2: gpu_milli '0' is nothing of each of 1 cards;*
 		--pods|${P}p,1,1,0,500\n|:2: gpu_milli '500' is a part of a card, and num_gpu is 0;*
 		--pods|${P}p,1,1,99,1000\n|:2: num_gpu '99' is no whole number*
+		--pods|${P}p\t,1,1,1,500\n|:2: name 'p?' has the control character 0x09; remove it
 		--pods|${P}p,1,1|:2: 3 fields where the first line has 5;*
 		--pods|${P},1,1,1,500\n|:2: name '' is no name;*
 		--pods|${T}p,1,1,1,500,9,3\n|:2: deletion_time '3' is before creation_time 9;*
@@ -131,6 +133,19 @@ LIST='{"kind":"List","items":[\n'
 		--cluster|apiVersion: v1\nkind: List\nitems:\n- $NODE\n- $NODE\n|:5: two nodes are named n;*
 		--cluster|apiVersion: v1\nkind: List\nitems:\n- kind: Node\n  metadata: {name: a\n|:6:1: no valid YAML: *
 	END
+}
+
+@test "any name that is read can be recorded and replayed" {
+	printf '%b' "${N}rack 1/node,9000,9000,2,T4\nrack_1,9000,9000,2,T 4\n" >input
+	run gpupool sim run --nodes input --pods good-pods --record log
+	[ "$status" -eq 0 ]
+	run gpupool sim replay log
+	[ "$status" -eq 0 ]
+	printf '%b' "$LIST$NODE,\n$POD]}" >input
+	run gpupool sim run --cluster input --record log
+	[ "$status" -eq 0 ]
+	run gpupool sim replay log
+	[ "$status" -eq 0 ]
 }
 
 @test "what is no text, or too long a line" {
