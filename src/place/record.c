@@ -39,7 +39,9 @@ uint64_t decision_hash(uint64_t hash, const struct decision *decision)
 	hash = (hash ^ (decision->node + 1ull)) * HASH_PRIME;
 	for (unsigned i = 0; i < decision->count; i++)
 		for (unsigned k = 0; k < decision->placements[i].count; k++)
-			hash = (hash ^ decision->placements[i].cards[k]) * HASH_PRIME;
+			hash = (hash ^ (decision->placements[i].cards[k] |
+					(uint64_t)decision->placements[i].starts[k] << 8)) *
+			       HASH_PRIME;
 	return hash;
 }
 

@@ -97,7 +97,7 @@ static double asked_at_once(const struct trace *trace, const struct comings *com
 		double end = fmin((double)coming->time + stretched(coming->life, factor), last);
 
 		if (end > begin)
-			sum += (double)shape->milli * shape->cards * (end - begin);
+			sum += (double)shape->total * (end - begin);
 	}
 	return last > first ? sum / (last - first) : 0;
 }

@@ -10,7 +10,7 @@ static int64_t pod_milli(const struct trace *trace, uint32_t pod)
 {
 	const struct trace_shape *shape = &trace->shapes[trace->pods[pod].shape];
 
-	return (int64_t)shape->milli * shape->cards;
+	return shape->total;
 }
 
 static int arrivals_add(struct arrivals *arrivals, uint32_t pod)

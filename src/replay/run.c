@@ -170,7 +170,7 @@ void run_count_arrival(struct run *run, uint32_t pod)
 {
 	const struct trace_shape *shape = run_shape(run, pod);
 
-	run->arrived_milli += (int64_t)shape->milli * shape->cards;
+	run->arrived_milli += shape->total;
 	run->result.classes[shape->class].arrived++;
 	run->result.constrained.arrived += shape->constrained;
 }

@@ -405,6 +405,26 @@ static int number_cards(struct trace *trace, struct models *models)
 	return 0;
 }
 
+/* What request NUMBER takes on the model with the most cards of those that will do. */
+static int64_t total_of_request(const struct demand *demand, size_t number,
+				const struct models *models)
+{
+	const struct request *request = &demand->requests[number];
+	const struct demand alone = { .requests = &demand->requests[number], .request_count = 1 };
+	unsigned milli = request->kind == REQUEST_WHOLE ? MILLI : 0;
+	size_t most = 0;
+
+	for (size_t k = 0; k < models->count; k++) {
+		unsigned there = trace_milli(&alone, models->cards[k]);
+
+		if (!there || models->counts[k] <= most)
+			continue;
+		most = models->counts[k];
+		milli = there;
+	}
+	return (int64_t)milli * request->cards;
+}
+
 /* What each shape takes of each model, and of the model with the most cards. */
 static int set_millis(struct trace *trace, const struct models *models)
 {
@@ -427,6 +447,8 @@ static int set_millis(struct trace *trace, const struct models *models)
 			most = models->counts[k];
 			shape->milli = milli;
 		}
+		for (size_t k = 0; k < shape->demand.request_count; k++)
+			shape->total += total_of_request(&shape->demand, k, models);
 	}
 	return 0;
 }

@@ -28,6 +28,7 @@ struct trace_shape { /* what many Pods ask for */
 	bool constrained; /* accepts some card models or nodes only */
 	unsigned cards;
 	unsigned milli; /* 1/1000 of each of those cards, see trace_milli() */
+	int64_t total;  /* 1/1000 of all its requests together */
 };
 
 /* The shape whose demand it is. */
@@ -152,8 +153,8 @@ int trace_read_pods_csv(struct trace *trace, const struct trace_source *source,
 
 /*
  * Nodes and Pods in few words (trace_short.c): lines, or parts between ';', such as "20 nodes of 8
- * h100", "5 nodes of 4 RTX4090 24 GiB", "300 Pods of 12 GiB", "10 Pods of 8 cards", "5 Pods of 2
- * 1g.10gb", "9 Pods of 12 GiB 30 % 4 CPUs". Or YAML with the lists nodes (count, name, gpus, model, gpu-memory, cpu, memory, pods)
+ * h100", "5 nodes of 4 RTX4090 24 GiB", "2 nodes of 8 a100 in MIG", "300 Pods of 12 GiB", "10 Pods of 8 cards", "5 Pods of 2
+ * 1g.10gb", "9 Pods of 12 GiB 30 % 4 CPUs". Or YAML with the lists nodes (count, name, gpus, model, gpu-memory, mode, cpu, memory, pods)
  * and pods (count, name, gpus, gpu-memory of each card, gpu-compute, mig, model, cpu, memory,
  * created, end, node: where it runs already). TEXT ends with NUL; errors call it SOURCE. Only PARTS
  * of it are added.

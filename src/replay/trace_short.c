@@ -53,6 +53,7 @@ const char *trace_known_model(const char *word)
 struct item {
 	uint64_t count, gpus, gpu_mib, compute, cpu_milli, memory_mib, pods, created, end;
 	char name[WORD_MAX], model[WORD_MAX], mig[WORD_MAX], node[WORD_MAX];
+	char mode[WORD_MAX]; /* of the cards */
 	const char *source;
 	unsigned long line;
 	enum trace_part parts; /* that are wanted */
@@ -114,9 +115,12 @@ static int add_node(struct trace *trace, const struct item *item, const char *mo
 	node.allocatable =
 		(struct resources){ or_unlimited(item->cpu_milli), or_unlimited(item->memory_mib),
 				    or_unlimited(item->pods) };
-	for (unsigned i = 0; item->gpus != ABSENT && i < item->gpus; i++)
+	for (unsigned i = 0; item->gpus != ABSENT && i < item->gpus; i++) {
 		if (trace_add_card(&node, model, mib, i) < 0)
 			return error_no_memory(error);
+		if (item->mode[0])
+			node.inventory.cards[i].mode = card_mode_from_string(item->mode);
+	}
 	return at_line(item, trace_add_node(trace, &node, error), error);
 }
 
@@ -125,12 +129,9 @@ static uint64_t wanted(const struct item *item, enum trace_part part)
 	return item->parts & part ? item->count : 0;
 }
 
-static int add_nodes(struct trace *trace, const struct item *item, struct error *error)
+static int check_nodes(const struct trace *trace, const struct item *item, uint64_t gpus,
+		       uint64_t mib, struct error *error)
 {
-	const struct known_model *known = find_model(item->model);
-	uint64_t gpus = item->gpus == ABSENT ? 0 : item->gpus;
-	uint64_t mib = item->gpu_mib != ABSENT ? item->gpu_mib : known ? known->mib : 0;
-	uint64_t count = wanted(item, TRACE_NODES);
 	size_t cards = 0;
 
 	if (gpus && !item->model[0])
@@ -141,19 +142,30 @@ static int add_nodes(struct trace *trace, const struct item *item, struct error 
 			    item->model);
 	if (mib >= CARD_MIB)
 		return fail(item, error, "no card has %" PRIu64 " MiB; write less", mib);
+	if (item->mode[0] && (int)card_mode_from_string(item->mode) < 0)
+		return fail(item, error,
+			    "mode '%s' is unknown; write whole, slices, replicas, mps, mig or auto",
+			    item->mode);
 	for (size_t i = 0; i < trace->node_count; i++)
 		cards += trace->nodes[i].inventory.card_count;
 	if (trace->node_count + item->count > NODES_MAX || cards + item->count * gpus > GPUS_MAX)
 		return fail(item, error,
 			    "more than %u nodes or %u cards in all; write smaller counts",
 			    NODES_MAX, GPUS_MAX);
-	for (uint64_t i = 0; i < count; i++) {
-		int r = add_node(trace, item, known ? known->model : item->model, mib, error);
-
-		if (r < 0)
-			return r;
-	}
 	return 0;
+}
+
+static int add_nodes(struct trace *trace, const struct item *item, struct error *error)
+{
+	const struct known_model *known = find_model(item->model);
+	uint64_t gpus = item->gpus == ABSENT ? 0 : item->gpus;
+	uint64_t mib = item->gpu_mib != ABSENT ? item->gpu_mib : known ? known->mib : 0;
+	uint64_t count = wanted(item, TRACE_NODES);
+	int r = check_nodes(trace, item, gpus, mib, error);
+
+	for (uint64_t i = 0; r == 0 && i < count; i++)
+		r = add_node(trace, item, known ? known->model : item->model, mib, error);
+	return r;
 }
 
 static int fill_request(const struct item *item, struct request *request)
@@ -282,6 +294,7 @@ static const struct key node_keys[] = {
 	{ "gpus", KEY_NUMBER, AT(gpus), 0, CARDS_MAX },
 	{ "model", KEY_TEXT, AT(model), 0, 0 },
 	{ "gpu-memory", KEY_BYTES, AT(gpu_mib), 0, 0 },
+	{ "mode", KEY_TEXT, AT(mode), 0, 0 },
 	{ "cpu", KEY_CPU, AT(cpu_milli), 0, 0 },
 	{ "memory", KEY_BYTES, AT(memory_mib), 0, 0 },
 	{ "pods", KEY_NUMBER, AT(pods), 0, PODS_MAX },
@@ -536,15 +549,22 @@ static bool is_word(const char *word, const char *one)
 	       (!word[length] || strcasecmp(word + length, "s") == 0);
 }
 
-/* COUNT nodes of GPUS MODEL [NUMBER UNIT] */
+/* COUNT nodes of GPUS MODEL [NUMBER UNIT] [in MODE] */
 static bool node_words(const struct words *words, struct item *item)
 {
-	if (words->count != 5 && words->count != 7)
+	size_t count = words->count;
+
+	if (count >= 7 && strcasecmp(words->items[count - 2], "in") == 0) {
+		for (size_t i = 0; words->items[count - 1][i]; i++)
+			item->mode[i] = (char)tolower((unsigned char)words->items[count - 1][i]);
+		count -= 2;
+	}
+	if (count != 5 && count != 7)
 		return false;
 	if (parse_uint(words->items[3], 1, CARDS_MAX, &item->gpus) < 0)
 		return false;
 	memcpy(item->model, words->items[4], sizeof(item->model));
-	return words->count == 5 || amount(words->items[5], words->items[6], &item->gpu_mib);
+	return count == 5 || amount(words->items[5], words->items[6], &item->gpu_mib);
 }
 
 /* "30 %" of compute, "4 CPUs" */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The simulator from the command line, on the openb traces.
 
+bats_require_minimum_version 1.5.0
 load ../lib/common
 
 setup() {
@@ -55,6 +56,35 @@ number() {
 	[[ $output == *pods.csv:3:* ]]
 	run gpupool sim run --nodes $nodes --pods $pods --policy best
 	[ "$status" -eq 2 ]
+}
+
+@test "MIG instances lie where there is a place, and count by memory slices" {
+	table() {
+		run gpupool sim run --cluster-text "$1" --json
+		[ "$status" -eq 0 ]
+		[ "$(number pods_placed) $(number pods_failed) $(number allocated_percent)" = "$2" ]
+	}
+	table "2 nodes of 8 A100 in MIG; 5 Pods of 2 1g.10gb" "5 0 7.8125"
+	[ "$(number arrived_percent)" = 7.8125 ]
+	table "2 nodes of 8 A100 in MIG; 200 Pods of 2 1g.10gb" "56 144 87.5"
+	table "1 node of 2 A100 in MIG; 2 Pods of 1 4g.40gb; 3 Pods of 1 3g.40gb" "4 1 100.0"
+	table "2 nodes of 8 A100; 5 Pods of 2 1g.10gb" "0 5 0.0"
+	table "2 nodes of 8 A100 in MIG; 5 Pods of 1 card" "0 5 0.0"
+}
+
+@test "all containers of a Pod on one node, or none" {
+	pod() { # NAME WHOLE WHOLE
+		printf '%s\n' --- "apiVersion: v1" "kind: Pod" "metadata: {name: $1}" "spec:" "  containers:"
+		printf '  - {name: c%s, image: i, resources: {limits: {nvidia.com/gpu: %s}}}\n' 1 "$2" 2 "$3"
+	}
+	{ pod p 1 1; pod q 2 1; pod r 1 2; } >"$BATS_TEST_TMPDIR/pods.yaml"
+	echo "3 nodes of 3 h100; 1 node of 2 h100" >"$BATS_TEST_TMPDIR/nodes"
+	run --separate-stderr gpupool sim run --nodes "$BATS_TEST_TMPDIR/nodes" --pods "$BATS_TEST_TMPDIR/pods.yaml" \
+		--arrival 0 --json
+	[ "$status" -eq 0 ]
+	[ "$(number pods_placed) $(number pods_failed)" = "3 0" ]
+	python3 -c "assert abs($(number arrived_percent) - 800/11) < 1e-3"
+	python3 -c "assert abs($(number allocated_percent) - 800/11) < 1e-3"
 }
 
 @test "a cluster in few words, as text, as a file and from standard input" {
