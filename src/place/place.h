@@ -6,9 +6,10 @@
  *
  * A decision does not look at all nodes. Pods of one shape (the same request, needs and wishes)
  * share an index: a tournament over the nodes by score. A grant or release writes the node into a
- * log of changes; an index reads what it missed when its shape is asked for next. The first Pod of
- * a shape looks at every node once. Nodes that do not fit lie in the same tournament below all
- * that do, the deepest obstacle first: a refusal costs no more than a placement.
+ * log of changes; an index reads what it missed when its shape is asked for next, and each decision
+ * brings one more index up to date, so that nobody pays for all that happened since. What never
+ * changes (models, labels, health) is asked once a shape and kind of node. A refusal that wants a
+ * reason has an index of its own, by the deepest obstacle.
  *
  * Ties between nodes are explicit, see enum tie_rule.
  */
@@ -77,7 +78,8 @@ int pool_add_node(struct pool *pool, const struct node_spec *node, struct error 
 
 /* Both forget what was indexed; holders stay. Before the first decision is the right time. */
 int pool_set_policy(struct pool *pool, const struct policy_options *options); /* -EINVAL */
-/* After the nodes and the policy (another original_classes or a node more forgets it). -ENOMEM. A class that this pool cannot read (see pool_decide()) is left out. */
+/* After the nodes and the policy (another original_classes or a node more forgets it). -ENOMEM. A
+ * class that this pool cannot read (see pool_decide()) is left out. */
 int pool_set_workload(struct pool *pool, const struct workload_class *classes, size_t count);
 
 /* Whoever acts on the decisions cannot give this kind: it is refused as not_offered from now on. */
@@ -104,8 +106,8 @@ struct decision {
  * at a time). A memory_percent is rounded down to whole GiB of each card, at least 1. All requests of
  * the Pod on one node, or none.
  * 0: *ret is a decision. -EAGAIN: could fit later. -ENOSPC: can never fit in this pool.
- * With both refusals *ret_reason (NULL: none is wanted, and -EAGAIN stands for both) says why: the deepest obstacle
- * over all nodes, with numbers that are right for the node and card that it names.
+ * With both refusals *ret_reason (NULL: none is wanted, and -EAGAIN stands for both) says why: the
+ * deepest obstacle over all nodes, with numbers that are right for the node and card that it names.
  */
 int pool_decide(struct pool *pool, const struct demand *demand, struct decision *ret,
 		struct reason *ret_reason);
