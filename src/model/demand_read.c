@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/dialect.h"
+#include "model/gang_read.h"
 #include "model/kubernetes.h"
 #include "model/quantity.h"
 
@@ -381,11 +382,25 @@ static int read_names(const struct reader *reader)
 	return 0;
 }
 
+static int read_gang(const struct reader *reader)
+{
+	const char *wrong = NULL;
+	char text[256];
+	int r = gang_read(reader->pod, reader->demand, &wrong);
+
+	if (r == -ENOMEM)
+		return error_no_memory(reader->error);
+	snprintf(text, sizeof(text), "%s is no name, or no number of Pods from 1 on; correct it",
+		 wrong ? wrong : "");
+	return r < 0 ? fail(reader, text) : 0;
+}
+
 int demand_read(struct json_object *pod, const char *source, unsigned long line,
 		struct string_list *notes, struct demand *ret, struct error *error)
 {
 	static int (*const steps[])(const struct reader *) = {
-		read_names, read_containers, read_selector, read_affinity, read_tolerations,
+		read_names,    read_containers,  read_selector,
+		read_affinity, read_tolerations, read_gang,
 	};
 	cleanup(demand_release) struct demand demand;
 	struct reader reader = { .source = source,

@@ -7,9 +7,9 @@
 
 /*
  * Sums of the containers' requests (or the largest init container), cards through the dialect
- * table, nodeSelector, required node affinity, tolerations, priority, node. SOURCE and LINE are for
+ * table, nodeSelector, required node affinity, tolerations, priority, node, gang. SOURCE and LINE are for
  * messages. 0; -ESTALE for a Pod that has ended and holds nothing; -EPERM when a dialect refuses it;
- * -EINVAL; -ENOMEM. NOTES gets what is not read. Not read: grants, gangs, queues, claims, overhead,
+ * -EINVAL; -ENOMEM. NOTES gets what is not read. Not read: grants, queues, claims, overhead,
  * and cards of init containers that end before the Pod runs.
  */
 int demand_read(struct json_object *pod, const char *source, unsigned long line,

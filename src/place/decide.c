@@ -121,7 +121,7 @@ static void ask_index(struct pool *pool, struct shape *shape, struct best *best)
 					    (uint32_t)draw(pool, tournament_alike(tournament)));
 }
 
-static void place(const struct pool *pool, const struct shape *shape, uint32_t node,
+void decide_place(const struct pool *pool, const struct shape *shape, uint32_t node,
 		  struct decision *ret)
 {
 	const struct request *request = shape->query.request;
@@ -162,7 +162,7 @@ static int decide_indexed(struct pool *pool, struct shape *shape, struct decisio
 
 	ask_index(pool, shape, &best);
 	if (best.node != TOURNAMENT_NONE) {
-		place(pool, shape, best.node, ret);
+		decide_place(pool, shape, best.node, ret);
 		return 0;
 	}
 	if (!ret_reason)
@@ -184,7 +184,7 @@ static int decide_scanning(struct pool *pool, uint32_t only, const struct demand
 		return r;
 	scan(pool, &shape, only, &best);
 	if (best.node != TOURNAMENT_NONE)
-		place(pool, &shape, best.node, ret);
+		decide_place(pool, &shape, best.node, ret);
 	else if (!ret_reason)
 		r = -EAGAIN;
 	else

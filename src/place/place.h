@@ -115,6 +115,13 @@ int pool_decide(struct pool *pool, const struct demand *demand, struct decision 
 int pool_decide_on(struct pool *pool, unsigned node, const struct demand *demand,
 		   struct decision *ret, struct reason *ret_reason);
 /*
+ * Places for all Pods of a gang, which can be held together, or for none: RET has COUNT decisions,
+ * in order of DEMANDS. With a gang_domain all nodes have one value of that label. Results as those
+ * of pool_decide(); gang_busy and gang_size when each Pod by itself would fit. How: gang.c.
+ */
+int pool_decide_gang(struct pool *pool, const struct demand *const *demands, size_t count,
+		     struct decision *ret, struct reason *ret_reason);
+/*
  * A decision becomes a grant: assumed until it is confirmed (the API server has it) or forgotten
  * (it does not). *ret_id is its number, never 0. -EBUSY and no change if it does not fit; -EINVAL
  * for a decision that cannot be one for DEMAND; -ENOMEM. Only room is checked: what somebody holds

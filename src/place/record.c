@@ -312,13 +312,19 @@ static void add_placement(struct strbuf *line, const struct placement *placement
 
 static void add_decision(struct strbuf *line, const struct decision *decision)
 {
-	strbuf_addf(line, ",\"node\":%u,\"placements\":[", decision->node);
+	strbuf_addf(line, "\"node\":%u,\"placements\":[", decision->node);
 	for (unsigned i = 0; i < decision->count && i < DEMAND_REQUESTS_MAX; i++) {
 		if (i)
 			strbuf_addc(line, ',');
 		add_placement(line, &decision->placements[i]);
 	}
 	strbuf_addc(line, ']');
+}
+
+static void add_answer(struct recorder *recorder, const struct decision *decision)
+{
+	strbuf_addc(&recorder->line, ',');
+	add_decision(&recorder->line, decision);
 }
 
 static void add_refusal(struct recorder *recorder, int result, const struct reason *reason)
@@ -354,11 +360,50 @@ void record_decide(struct pool *pool, const unsigned *node, const struct demand 
 	if (result < 0)
 		add_refusal(recorder, result, reason);
 	else
-		add_decision(&recorder->line, decision);
+		add_answer(recorder, decision);
 	recorder->decisions++;
 	if (!node)
 		recorder->checksum =
 			decision_hash(recorder->checksum, result < 0 ? NULL : decision);
+	line_end(recorder);
+}
+
+/* The Pods of a gang differ in more than their bytes say: in the label that they share. */
+static void add_demands(struct recorder *recorder, const struct demand *const *demands,
+			size_t count)
+{
+	autostrbuf list = STRBUF_INIT(LINE_SIZE_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		strbuf_addf(&list, i ? ",%" PRIu32 : "%" PRIu32,
+			    demand_number(recorder, demands[i]));
+	fail(recorder, strbuf_failed(&list));
+	line_start(recorder, "gang");
+	strbuf_addf(&recorder->line, ",\"demands\":[%s]", list.data);
+}
+
+void record_gang(struct pool *pool, const struct demand *const *demands, size_t count, int result,
+		 const struct decision *decisions, const struct reason *reason)
+{
+	struct recorder *recorder = pool->recorder;
+
+	if (!is_on(recorder))
+		return;
+	add_demands(recorder, demands, count);
+	recorder->decisions++;
+	if (result < 0) {
+		add_refusal(recorder, result, reason);
+		recorder->checksum = decision_hash(recorder->checksum, NULL);
+	} else {
+		strbuf_adds(&recorder->line, ",\"decisions\":[");
+		for (size_t i = 0; i < count; i++) {
+			strbuf_adds(&recorder->line, i ? ",{" : "{");
+			add_decision(&recorder->line, &decisions[i]);
+			strbuf_addc(&recorder->line, '}');
+			recorder->checksum = decision_hash(recorder->checksum, &decisions[i]);
+		}
+		strbuf_addc(&recorder->line, ']');
+	}
 	line_end(recorder);
 }
 
@@ -391,7 +436,7 @@ void record_hold(struct pool *pool, const char *event, const struct demand *dema
 	number = known_number(recorder, demand);
 	line_start(recorder, event);
 	strbuf_addf(&recorder->line, ",\"demand\":%" PRIu32, number);
-	add_decision(&recorder->line, decision);
+	add_answer(recorder, decision);
 	add_grant(recorder, result, id);
 	line_end(recorder);
 }

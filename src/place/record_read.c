@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define LINE_SIZE_MAX ((size_t)16 << 20)
+#define GANG_MAX      4096 /* Pods; a decision has some KiB */
 
 struct playback {
 	char *source;            /* owned */
@@ -261,6 +262,34 @@ static int play_decide(struct playback *playback, struct json_object *event, str
 	return 0;
 }
 
+static int play_gang(struct playback *playback, struct json_object *event, struct error *error)
+{
+	struct json_object *list = json_get(event, "demands");
+	struct reason reason, *asked = asks_reason(event) ? &reason : NULL;
+	autofree const struct demand **demands = NULL;
+	autofree struct decision *decisions = NULL;
+	size_t count;
+
+	if (!json_object_is_type(list, json_type_array) ||
+	    json_object_array_length(list) > GANG_MAX)
+		return bad(playback, error, "the gang has no list of demands, or too many");
+	count = json_object_array_length(list);
+	demands = calloc(count + 1, sizeof(*demands));
+	decisions = calloc(count + 1, sizeof(*decisions));
+	if (!demands || !decisions)
+		return error_no_memory(error);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *item = json_object_array_get_idx(list, i);
+
+		if (json_object_is_type(item, json_type_int) && json_object_get_int64(item) >= 0)
+			demands[i] = demand_of(playback, json_object_get_uint64(item));
+		if (!demands[i])
+			return bad(playback, error, "a demand of the gang is unknown");
+	}
+	(void)pool_decide_gang(playback->pool, demands, count, decisions, asked);
+	return 0;
+}
+
 /* At most MAXIMUM whole numbers. */
 static bool read_numbers(struct json_object *object, const char *key, uint64_t *ret,
 			 unsigned maximum, unsigned *ret_count)
@@ -421,19 +450,13 @@ static const struct event {
 	int (*play)(struct playback *playback, struct json_object *event, struct error *error);
 	bool answers; /* its line must come out the same */
 } events[] = {
-	{ "policy", play_policy, false },
-	{ "withhold", play_withhold, false },
-	{ "node", play_node, false },
-	{ "demand", play_demand, false },
-	{ "workload", play_workload, false },
-	{ "decide", play_decide, true },
-	{ "assume", play_hold, true },
-	{ "hold", play_hold, true },
-	{ "hold-grant", play_hold_grant, true },
-	{ "confirm", play_act, true },
-	{ "forget", play_act, true },
-	{ "release", play_act, true },
-	{ "end", play_end, false },
+	{ "policy", play_policy, false },     { "withhold", play_withhold, false },
+	{ "node", play_node, false },         { "demand", play_demand, false },
+	{ "workload", play_workload, false }, { "decide", play_decide, true },
+	{ "gang", play_gang, true },          { "assume", play_hold, true },
+	{ "hold", play_hold, true },          { "hold-grant", play_hold_grant, true },
+	{ "confirm", play_act, true },        { "forget", play_act, true },
+	{ "release", play_act, true },        { "end", play_end, false },
 };
 
 static const struct event *find_event(const char *name)

@@ -22,6 +22,8 @@ uint32_t record_demand(struct pool *pool, const struct demand *demand);
  * NULL) when it is not. */
 void record_decide(struct pool *pool, const unsigned *node, const struct demand *demand, int result,
 		   const struct decision *decision, const struct reason *reason);
+void record_gang(struct pool *pool, const struct demand *const *demands, size_t count, int result,
+		 const struct decision *decisions, const struct reason *reason);
 /* EVENT: "assume", "hold". */
 void record_hold(struct pool *pool, const char *event, const struct demand *demand,
 		 const struct decision *decision, int result, uint64_t id);

@@ -83,6 +83,9 @@ struct best {
 /* One node more; of those that are alike the first stays, or each with the same chance. */
 void best_offer(struct pool *pool, enum tie_rule ties, unsigned node,
 		const struct tournament_key *key, struct best *best);
+/* The policy's choice of cards on a node on which the shape fits. */
+void decide_place(const struct pool *pool, const struct shape *shape, uint32_t node,
+		  struct decision *ret);
 /* CARDS of NODE for the request, which is not for instances. */
 void placement_fill(const struct pool *pool, const struct request *request, unsigned node,
 		    uint64_t cards, struct placement *ret);

@@ -98,16 +98,20 @@ static int advance(struct replay *replay, int64_t time, struct error *error)
 static int start_pod(struct replay *replay, const struct coming *coming, int64_t time,
 		     struct error *error)
 {
-	struct end end = { .time = INT64_MAX };
+	const struct run *run = replay->run;
 
-	int r = run_place(replay->run, coming->pod, &end.id, &end.node, error);
+	int r = run_place(replay->run, coming->pod, error);
 	if (r <= 0)
 		return r;
-	replay->waited += (double)(time - coming->time);
-	if (coming->life < INT64_MAX - time)
-		end.time = time + coming->life;
-	if (end.time != INT64_MAX && push_end(replay, &end) < 0)
-		return error_no_memory(error);
+	replay->waited += (double)(time - coming->time) * (double)run->place_count;
+	for (size_t i = 0; i < run->place_count && coming->life < INT64_MAX - time; i++) {
+		const struct end end = { .time = time + coming->life,
+					 .id = run->places[i].id,
+					 .node = run->places[i].node };
+
+		if (push_end(replay, &end) < 0)
+			return error_no_memory(error);
+	}
 	return 1;
 }
 
@@ -128,7 +132,8 @@ static int try_waiting(struct replay *replay, int64_t time, struct error *error)
 			return r;
 		if (r)
 			continue;
-		replay->refused[shape] = replay->round;
+		if (!trace_gang_of(replay->run->trace, coming->pod))
+			replay->refused[shape] = replay->round;
 		replay->waiting[kept++] = coming;
 	}
 	replay->waiting_count = kept;

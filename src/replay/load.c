@@ -24,7 +24,21 @@ static int by_time(const void *left, const void *right)
 	return a->pod < b->pod ? -1 : a->pod > b->pod;
 }
 
-/* The Pods of the list that do not run already. */
+/* A gang comes with its last Pod, and ends with the last. */
+static void stretch_gang(const struct trace *trace, struct coming *coming)
+{
+	const struct trace_gang *gang = trace_gang_of(trace, coming->pod);
+
+	for (uint32_t i = 0; gang && i < gang->count; i++) {
+		const struct trace_pod *pod = &trace->pods[trace->gang_pods[gang->first + i]];
+		int64_t life = pod->end == INT64_MAX ? INT64_MAX : pod->end - pod->created;
+
+		coming->time = pod->created > coming->time ? pod->created : coming->time;
+		coming->life = life > coming->life ? life : coming->life;
+	}
+}
+
+/* The Pods of the list that do not run already; of a gang the first. */
 static int list_comings(const struct trace *trace, struct comings *ret)
 {
 	ret->items = calloc(trace->pod_count + 1, sizeof(*ret->items));
@@ -37,10 +51,13 @@ static int list_comings(const struct trace *trace, struct comings *ret)
 			running++;
 			continue;
 		}
+		if (trace_pod_follows(trace, (uint32_t)i))
+			continue;
 		struct coming *coming = &ret->items[ret->count++];
 
 		*coming = (struct coming){ .pod = (uint32_t)i, .time = pod->created };
 		coming->life = pod->end == INT64_MAX ? INT64_MAX : pod->end - pod->created;
+		stretch_gang(trace, coming);
 		if (!trace->timed) { /* all live as long as each other */
 			coming->time = (int64_t)i * DISTANCE;
 			coming->life = DISTANCE;
@@ -92,12 +109,11 @@ static double asked_at_once(const struct trace *trace, const struct comings *com
 
 	for (size_t i = 0; i < comings->count; i++) {
 		const struct coming *coming = &comings->items[i];
-		const struct trace_shape *shape = &trace->shapes[trace->pods[coming->pod].shape];
 		double begin = fmax((double)coming->time, first);
 		double end = fmin((double)coming->time + stretched(coming->life, factor), last);
 
 		if (end > begin)
-			sum += (double)shape->total * (end - begin);
+			sum += (double)trace_pod_milli(trace, coming->pod) * (end - begin);
 	}
 	return last > first ? sum / (last - first) : 0;
 }

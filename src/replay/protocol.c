@@ -5,14 +5,6 @@
 
 #include "replay/trace.h"
 
-/* What a Pod asks for, in 1/1000 of a card. */
-static int64_t pod_milli(const struct trace *trace, uint32_t pod)
-{
-	const struct trace_shape *shape = &trace->shapes[trace->pods[pod].shape];
-
-	return shape->total;
-}
-
 static int arrivals_add(struct arrivals *arrivals, uint32_t pod)
 {
 	uint32_t *item = VEC_ADD(&arrivals->pods, &arrivals->count, &arrivals->capacity);
@@ -30,7 +22,7 @@ static void arrivals_cut(const struct trace *trace, struct arrivals *arrivals,
 	while (*asked > wanted) {
 		uint32_t at = random_below(random, (uint32_t)arrivals->count);
 
-		*asked -= pod_milli(trace, arrivals->pods[at]);
+		*asked -= trace_pod_milli(trace, arrivals->pods[at]);
 		arrivals->count--;
 		memmove(&arrivals->pods[at], &arrivals->pods[at + 1],
 			(arrivals->count - at) * sizeof(*arrivals->pods));
@@ -43,7 +35,7 @@ static int arrivals_append(const struct trace *trace, const struct arrivals *all
 {
 	for (;;) {
 		uint32_t pod = all->pods[random_below(random, (uint32_t)all->count)];
-		int64_t milli = pod_milli(trace, pod);
+		int64_t milli = trace_pod_milli(trace, pod);
 		int64_t tested =
 			protocol->original ? trace->shapes[trace->pods[pod].shape].milli : milli;
 
@@ -55,7 +47,7 @@ static int arrivals_append(const struct trace *trace, const struct arrivals *all
 	}
 }
 
-/* Those that do not run already, in order of the list. */
+/* Those that do not run already, in order of the list; of a gang the first. */
 static int arrivals_list(const struct trace *trace, struct arrivals *ret)
 {
 	size_t running = 0;
@@ -63,7 +55,8 @@ static int arrivals_list(const struct trace *trace, struct arrivals *ret)
 	for (size_t i = 0; i < trace->pod_count; i++) {
 		if (running < trace->running_count && trace->running[running].pod == i)
 			running++;
-		else if (arrivals_add(ret, (uint32_t)i) < 0)
+		else if (!trace_pod_follows(trace, (uint32_t)i) &&
+			 arrivals_add(ret, (uint32_t)i) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -80,7 +73,7 @@ int arrivals_make(const struct trace *trace, const struct protocol *protocol, st
 	if (arrivals_list(trace, &all) < 0 || arrivals_list(trace, &arrivals) < 0)
 		return error_no_memory(error);
 	for (size_t i = 0; i < all.count; i++)
-		asked += pod_milli(trace, all.pods[i]);
+		asked += trace_pod_milli(trace, all.pods[i]);
 	if (protocol->percent && (!asked || !wanted))
 		return error_set(error, EINVAL,
 				 "%s, so that no percent of the cards can arrive; write --arrival "

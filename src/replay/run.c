@@ -81,6 +81,7 @@ void run_close(struct run *run)
 	free(run->node_fragment);
 	free(run->node_dirty);
 	free(run->dirty);
+	free(run->places);
 	run_result_release(&run->result);
 }
 
@@ -116,6 +117,10 @@ static int run_set_seating(struct run *run, struct error *error)
 
 	if (!run_wants_seating(run->options))
 		return 0;
+	if (run->trace->member_count)
+		return error_set(error, EINVAL,
+				 "some Pods are of gangs, which are placed when they come; leave "
+				 "--look-ahead and --moves out");
 	r = seating_new(run->pool, &options, &run->seating);
 
 	for (size_t i = 0; r == 0 && i < run->trace->shape_count; i++)
@@ -168,20 +173,30 @@ static int run_prepare(struct run *run, struct error *error)
 
 void run_count_arrival(struct run *run, uint32_t pod)
 {
-	const struct trace_shape *shape = run_shape(run, pod);
+	uint32_t count;
+	const uint32_t *pods = run_pods(run, &pod, &count);
 
-	run->arrived_milli += shape->total;
-	run->result.classes[shape->class].arrived++;
-	run->result.constrained.arrived += shape->constrained;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct trace_shape *shape = run_shape(run, pods[i]);
+
+		run->arrived_milli += shape->total;
+		run->result.classes[shape->class].arrived++;
+		run->result.constrained.arrived += shape->constrained;
+	}
 }
 
 void run_count_failure(struct run *run, uint32_t pod)
 {
-	const struct trace_shape *shape = run_shape(run, pod);
+	uint32_t count;
+	const uint32_t *pods = run_pods(run, &pod, &count);
 
-	run->result.failed++;
-	run->result.classes[shape->class].failed++;
-	run->result.constrained.failed += shape->constrained;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct trace_shape *shape = run_shape(run, pods[i]);
+
+		run->result.failed++;
+		run->result.classes[shape->class].failed++;
+		run->result.constrained.failed += shape->constrained;
+	}
 }
 
 /* As a decision of its own; who ended is one without a place. */
@@ -233,7 +248,7 @@ static const struct seat_change *run_find_change(const struct run *run, uint32_t
 	return NULL;
 }
 
-static int run_seat(struct run *run, uint32_t pod, uint64_t *ret_id, struct error *error)
+static int run_seat(struct run *run, uint32_t pod, struct error *error)
 {
 	const struct seat_change *change;
 	int r = seating_arrive(run->seating, run->trace->pods[pod].shape, pod);
@@ -243,7 +258,8 @@ static int run_seat(struct run *run, uint32_t pod, uint64_t *ret_id, struct erro
 		return error_set_errno(error, -r, "cannot place Pod %s",
 				       trace_pod_name(run->trace, pod));
 	change = run_find_change(run, pod);
-	*ret_id = change ? change->seat : SEAT_NONE;
+	run->places[0] = (struct run_grant){ .id = change ? change->seat : SEAT_NONE };
+	run->place_count = 1;
 	return change != NULL;
 }
 
@@ -256,26 +272,30 @@ static int run_finish_seating(struct run *run, struct error *error)
 	return r < 0 ? error_set_errno(error, -r, "cannot bind the last Pods") : 0;
 }
 
-int run_place(struct run *run, uint32_t pod, uint64_t *ret_id, uint32_t *ret_node,
-	      struct error *error)
+int run_place(struct run *run, uint32_t pod, struct error *error)
 {
 	const struct demand *demand = &run_shape(run, pod)->demand;
 	struct decision *decision = &run->decision;
 
+	if (trace_gang_of(run->trace, pod))
+		return run_place_gang(run, pod, error);
+	if (vec_reserve(&run->places, &run->place_capacity, 1, sizeof(*run->places)) < 0)
+		return error_no_memory(error);
 	if (run->seating)
-		return run_seat(run, pod, ret_id, error);
+		return run_seat(run, pod, error);
 	int r = pool_decide(run->pool, demand, decision,
 			    run->options->record ? &run->reason : NULL);
 	run->result.checksum = decision_hash(run->result.checksum, r < 0 ? NULL : decision);
 	if (r == -EAGAIN || r == -ENOSPC)
 		return 0;
 	if (r == 0)
-		r = pool_hold(run->pool, demand, decision, ret_id);
+		r = pool_hold(run->pool, demand, decision, &run->places[0].id);
 	if (r < 0)
 		return error_set_errno(error, -r, "cannot place Pod %s",
 				       trace_pod_name(run->trace, pod));
 	run->result.placed++;
-	*ret_node = decision->node;
+	run->places[0].node = decision->node;
+	run->place_count = 1;
 	run_read_node(run, decision->node);
 	return 1;
 }
@@ -357,11 +377,10 @@ static int run_protocol(struct run *run, struct error *error)
 		r = arrivals_make(run->trace, &protocol, &own, error);
 	arrivals = arrivals ? arrivals : &own;
 	for (size_t i = 0; r == 0 && i < arrivals->count; i++) {
-		uint32_t pod = arrivals->pods[i], node;
-		uint64_t id;
+		uint32_t pod = arrivals->pods[i];
 
 		run_count_arrival(run, pod);
-		r = run_place(run, pod, &id, &node, error);
+		r = run_place(run, pod, error);
 		if (r < 0)
 			break;
 		if (r == 0 && !run->seating)

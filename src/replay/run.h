@@ -20,6 +20,11 @@ struct run {
 	int64_t left_milli, arrived_milli;
 	double fragment_milli;
 	struct decision decision;
+	struct run_grant { /* a seat's number and no node with seating */
+		uint64_t id;
+		uint32_t node;
+	} * places; /* owned; what the last run_place() gave: one, or one a Pod of the gang */
+	size_t place_count, place_capacity;
 	struct reason reason; /* for the log of decisions */
 	struct run_result result;
 };
@@ -41,11 +46,14 @@ static inline const struct trace_shape *run_shape(const struct run *run, uint32_
 void run_read_node(struct run *run, uint32_t node);
 /* Pods that run already (running.c). */
 int run_hold_running(struct run *run, struct error *error);
+/* POD stands for its gang, too, which is counted and placed as a whole (gangs.c). */
 void run_count_arrival(struct run *run, uint32_t pod);
 void run_count_failure(struct run *run, uint32_t pod);
-/* 1: placed. 0: it does not fit. */
-int run_place(struct run *run, uint32_t pod, uint64_t *ret_id, uint32_t *ret_node,
-	      struct error *error);
+/* 1: placed, see run->places. 0: it does not fit. */
+int run_place(struct run *run, uint32_t pod, struct error *error);
+int run_place_gang(struct run *run, uint32_t pod, struct error *error);
+/* The Pods of the gang of *POD; POD itself, one, when it is of none. */
+const uint32_t *run_pods(const struct run *run, const uint32_t *pod, uint32_t *ret_count);
 int run_end(struct run *run, uint64_t id, uint32_t node, struct error *error);
 double run_allocated(const struct run *run);
 double run_fragmented(struct run *run);

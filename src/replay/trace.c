@@ -56,6 +56,10 @@ void trace_release(struct trace *trace)
 	map_free(trace->node_names);
 	map_free(trace->shape_texts);
 	listing_free(trace->listing);
+	map_free(trace->gang_names);
+	free(trace->gangs);
+	free(trace->members);
+	free(trace->gang_pods);
 	trace_init(trace);
 }
 
@@ -291,12 +295,21 @@ int trace_add_demand(struct trace *trace, const char *name, struct demand *deman
 		.grant_count = demand->grant_count,
 	};
 	int64_t created = demand->created, end = demand->end;
+	unsigned size = demand->gang_size;
+	autofree char *gang = NULL;
 	uint32_t shape = 0;
 
 	demand->grant_count = demand->grant_capacity = 0;
+	if (demand->gang && asprintf(&gang, "%s/%s", demand->namespace ? demand->namespace : "",
+				     demand->gang) < 0) {
+		gang = NULL;
+		return error_no_memory(error);
+	}
 	int r = trace_intern(trace, demand, &shape, error);
 	if (r == 0)
 		r = trace_add_pod(trace, name, shape, created, end, error);
+	if (r == 0 && gang)
+		r = trace_join_gang(trace, gang, size, error);
 	return r < 0 || !running.node_name ? r : trace_add_running(trace, &running, error);
 }
 
@@ -482,6 +495,8 @@ int trace_finish(struct trace *trace, struct error *error)
 	r = number_cards(trace, &models);
 	if (r == 0)
 		r = set_millis(trace, &models);
+	if (r == 0)
+		r = trace_finish_gangs(trace);
 	free(models.cards);
 	free(models.counts);
 	if (r == -ENOMEM)

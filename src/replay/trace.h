@@ -53,6 +53,17 @@ struct trace_running { /* a Pod of the trace that runs already: it is no arrival
 	size_t grant_count;
 };
 
+struct trace_gang {            /* Pods that are placed together or not at all */
+	unsigned size;         /* so many must have come; the largest that a Pod says */
+	unsigned running;      /* Pods that run already */
+	uint32_t first, count; /* the others, in trace->gang_pods; set by trace_finish() */
+};
+
+struct trace_member {
+	uint32_t pod, gang;
+	bool runs;
+};
+
 struct trace {
 	struct node_spec *nodes; /* owned; in order of their names once finished */
 	size_t node_count, node_capacity;
@@ -62,6 +73,10 @@ struct trace {
 	size_t pod_count, pod_capacity;
 	struct trace_running *running; /* owned; in order of the Pods */
 	size_t running_count, running_capacity;
+	struct trace_gang *gangs; /* owned */
+	size_t gang_count, gang_capacity;
+	struct trace_member *members; /* owned; in order of the Pods */
+	size_t member_count, member_capacity;
 	bool timed;  /* the Pods' times are known */
 	bool listed; /* Pods are from a list of those that arrive (CSV), not from a cluster */
 	/* The rest is set by trace_finish(). */
@@ -71,13 +86,14 @@ struct trace {
 	uint16_t
 		*shape_millis; /* owned; shape_count * model_count: 0 when that model will not do */
 	int64_t capacity_milli; /* 1000 a card */
+	uint32_t *gang_pods;    /* owned; those of one gang lie together */
 	/* Private. */
 	char *names; /* owned */
 	size_t names_length, names_capacity;
 	uint32_t *slots; /* owned; Pods by name */
 	size_t slot_count;
-	struct map *node_names, *shape_texts; /* owned */
-	struct listing *listing;              /* owned; of a cluster, or NULL */
+	struct map *node_names, *shape_texts, *gang_names; /* owned */
+	struct listing *listing;                           /* owned; of a cluster, or NULL */
 };
 
 void trace_init(struct trace *trace);
@@ -103,7 +119,21 @@ int trace_add_pod(struct trace *trace, const char *name, uint32_t shape, int64_t
 /* The Pod that was added last runs already. Moves *RUNNING, which is empty after. */
 int trace_add_running(struct trace *trace, struct trace_running *running, struct error *error);
 void trace_running_release(struct trace_running *running);
-/* A Pod with its times, and the node and the cards on which it runs; *DEMAND is empty after. */
+/* The Pod that was added last is of the gang NAME, which is there when SIZE Pods are (trace_gang.c). */
+int trace_join_gang(struct trace *trace, const char *name, unsigned size, struct error *error);
+int trace_finish_gangs(struct trace *trace); /* 0 or -ENOMEM; of trace_finish() */
+/* Of a finished trace: NULL for a Pod that is of none or that runs already. */
+const struct trace_gang *trace_gang_of(const struct trace *trace, uint32_t pod);
+/* Have as many come as it wants? */
+static inline bool trace_gang_is_whole(const struct trace_gang *gang)
+{
+	return gang->count + gang->running >= gang->size;
+}
+/* Is it of a gang and not the first of it? It comes with the first then. */
+bool trace_pod_follows(const struct trace *trace, uint32_t pod);
+/* What the Pod, or the whole gang that it is of, asks for: 1/1000 of cards. */
+int64_t trace_pod_milli(const struct trace *trace, uint32_t pod);
+/* A Pod with its times, its gang, and the node and the cards on which it runs; *DEMAND is empty after. */
 int trace_add_demand(struct trace *trace, const char *name, struct demand *demand,
 		     struct error *error);
 /* One of the cards of a model of the finished trace. */
@@ -154,9 +184,10 @@ int trace_read_pods_csv(struct trace *trace, const struct trace_source *source,
 /*
  * Nodes and Pods in few words (trace_short.c): lines, or parts between ';', such as "20 nodes of 8
  * h100", "5 nodes of 4 RTX4090 24 GiB", "2 nodes of 8 a100 in MIG", "300 Pods of 12 GiB", "10 Pods of 8 cards", "5 Pods of 2
- * 1g.10gb", "9 Pods of 12 GiB 30 % 4 CPUs". Or YAML with the lists nodes (count, name, gpus, model, gpu-memory, mode, cpu, memory, pods)
+ * 1g.10gb", "9 Pods of 12 GiB 30 % 4 CPUs", "4 gangs of 16 Pods of 8 cards". Or YAML with the lists nodes (count, name, gpus, model, gpu-memory, mode, cpu, memory, pods)
  * and pods (count, name, gpus, gpu-memory of each card, gpu-compute, mig, model, cpu, memory,
- * created, end, node: where it runs already). TEXT ends with NUL; errors call it SOURCE. Only PARTS
+ * created, end, node: where it runs already; gang: every so many are one, gang-domain: on nodes with one
+ * value of this label, which nodes have by label: rack=r1). TEXT ends with NUL; errors call it SOURCE. Only PARTS
  * of it are added.
  */
 int trace_parse_short(struct trace *trace, enum trace_part parts, const char *text, size_t length,

@@ -51,9 +51,10 @@ const char *trace_known_model(const char *word)
 
 /* A row of nodes or of Pods. */
 struct item {
-	uint64_t count, gpus, gpu_mib, compute, cpu_milli, memory_mib, pods, created, end;
+	uint64_t count, gpus, gpu_mib, compute, cpu_milli, memory_mib, pods, created, end, gang;
 	char name[WORD_MAX], model[WORD_MAX], mig[WORD_MAX], node[WORD_MAX];
 	char mode[WORD_MAX]; /* of the cards */
+	char label[WORD_MAX], domain[WORD_MAX];
 	const char *source;
 	unsigned long line;
 	enum trace_part parts; /* that are wanted */
@@ -97,6 +98,22 @@ static int64_t or_unlimited(uint64_t value)
 	return value == ABSENT ? RESOURCE_UNLIMITED : (int64_t)value;
 }
 
+/* "rack=r1" */
+static int add_label(const struct item *item, struct node_spec *node, struct error *error)
+{
+	size_t length = strcspn(item->label, "=");
+	char key[WORD_MAX];
+
+	if (!item->label[0])
+		return 0;
+	if (!length || !item->label[length])
+		return fail(item, error, "label '%.64s' is no pair; write one such as rack=r1",
+			    item->label);
+	snprintf(key, sizeof(key), "%.*s", (int)length, item->label);
+	return node_spec_set_label(node, key, item->label + length + 1) < 0 ? error_no_memory(error)
+									    : 0;
+}
+
 static int add_node(struct trace *trace, const struct item *item, const char *model, uint64_t mib,
 		    struct error *error)
 {
@@ -112,6 +129,9 @@ static int add_node(struct trace *trace, const struct item *item, const char *mo
 	node.name = strdup(name);
 	if (!node.name || node_spec_set_label(&node, "kubernetes.io/hostname", name) < 0)
 		return error_no_memory(error);
+	int r = add_label(item, &node, error);
+	if (r < 0)
+		return r;
 	node.allocatable =
 		(struct resources){ or_unlimited(item->cpu_milli), or_unlimited(item->memory_mib),
 				    or_unlimited(item->pods) };
@@ -197,7 +217,8 @@ static int fill_demand(const struct item *item, struct demand *demand, struct er
 	demand->needs.cpu_milli = item->cpu_milli == ABSENT ? 0 : (int64_t)item->cpu_milli;
 	demand->needs.memory_mib = item->memory_mib == ABSENT ? 0 : (int64_t)item->memory_mib;
 	demand->object = strdup("Pod");
-	if (!demand->object)
+	demand->gang_domain = item->domain[0] ? strdup(item->domain) : NULL;
+	if (!demand->object || (item->domain[0] && !demand->gang_domain))
 		return error_no_memory(error);
 	if (!cards)
 		return 0;
@@ -208,6 +229,18 @@ static int fill_demand(const struct item *item, struct demand *demand, struct er
 		return error_no_memory(error);
 	demand->containers[0] = strdup("main");
 	return demand->containers[0] ? 0 : error_no_memory(error);
+}
+
+static int check_gang(const struct item *item, struct error *error)
+{
+	if (item->gang && item->count % item->gang)
+		return fail(item, error,
+			    "count %" PRIu64 " are no whole gangs of %" PRIu64
+			    "; write a multiple of it",
+			    item->count, item->gang);
+	if (item->domain[0] && !item->gang)
+		return fail(item, error, "gang-domain is for gangs; write gang beside it");
+	return 0;
 }
 
 static int check_pods(const struct trace *trace, const struct item *item, struct error *error)
@@ -232,7 +265,7 @@ static int check_pods(const struct trace *trace, const struct item *item, struct
 		return fail(item, error,
 			    "end %" PRIu64 " is before created %" PRIu64 "; write a later one",
 			    item->end, item->created);
-	return 0;
+	return check_gang(item, error);
 }
 
 static int add_running(struct trace *trace, const char *node, struct error *error)
@@ -241,6 +274,19 @@ static int add_running(struct trace *trace, const char *node, struct error *erro
 
 	return running.node_name ? trace_add_running(trace, &running, error)
 				 : error_no_memory(error);
+}
+
+/* The gang of the Pod that was added last, number NUMBER of the item. */
+static int add_member(struct trace *trace, const struct item *item, uint64_t number,
+		      struct error *error)
+{
+	char name[WORD_MAX + 16];
+
+	if (!item->gang)
+		return 0;
+	snprintf(name, sizeof(name), "%s-%06zu", item->name,
+		 trace->pod_count - (size_t)(number % item->gang));
+	return trace_join_gang(trace, name, (unsigned)item->gang, error);
 }
 
 static int add_pods(struct trace *trace, const struct item *item, struct error *error)
@@ -268,6 +314,8 @@ static int add_pods(struct trace *trace, const struct item *item, struct error *
 		r = trace_add_pod(trace, name, shape, (int64_t)item->created,
 				  item->end == ABSENT ? INT64_MAX : (int64_t)item->end, error);
 		r = at_line(item, r, error);
+		if (r == 0)
+			r = add_member(trace, item, i, error);
 		if (r == 0 && item->node[0])
 			r = add_running(trace, item->node, error);
 	}
@@ -298,6 +346,7 @@ static const struct key node_keys[] = {
 	{ "cpu", KEY_CPU, AT(cpu_milli), 0, 0 },
 	{ "memory", KEY_BYTES, AT(memory_mib), 0, 0 },
 	{ "pods", KEY_NUMBER, AT(pods), 0, PODS_MAX },
+	{ "label", KEY_TEXT, AT(label), 0, 0 },
 };
 
 static const struct key pod_keys[] = {
@@ -313,6 +362,8 @@ static const struct key pod_keys[] = {
 	{ "created", KEY_NUMBER, AT(created), 0, TIME_MAX },
 	{ "end", KEY_NUMBER, AT(end), 0, TIME_MAX },
 	{ "node", KEY_TEXT, AT(node), 0, 0 },
+	{ "gang", KEY_NUMBER, AT(gang), 1, PODS_MAX },
+	{ "gang-domain", KEY_TEXT, AT(domain), 0, 0 },
 };
 
 static const struct list {
@@ -492,9 +543,9 @@ static int read_yaml(struct trace *trace, enum trace_part parts, const char *tex
 
 /* ---- one line ---- */
 
-#define FORM                                                                                    \
-	"write '20 nodes of 8 h100', '300 Pods of 12 GiB', '10 Pods of 8 cards' or '5 Pods of " \
-	"2 1g.10gb'"
+#define FORM                                                                                      \
+	"write '20 nodes of 8 h100', '300 Pods of 12 GiB', '10 Pods of 8 cards', '4 gangs of 16 " \
+	"Pods of 8 cards' or '5 Pods of 2 1g.10gb'"
 
 struct words {
 	char items[WORDS_MAX][WORD_MAX];
@@ -602,6 +653,41 @@ static bool pod_words(const struct words *words, struct item *item)
 	return true;
 }
 
+/* COUNT WHAT of */
+static bool counts(const struct words *words, const char *what, struct item *item)
+{
+	return words->count > 2 && is_word(words->items[1], what) &&
+	       strcasecmp(words->items[2], "of") == 0 &&
+	       parse_uint(words->items[0], 1, PODS_MAX, &item->count) == 0;
+}
+
+static bool node_phrase(const struct words *words, struct item *item)
+{
+	return counts(words, "node", item) && node_words(words, item);
+}
+
+static bool pod_phrase(const struct words *words, struct item *item)
+{
+	return counts(words, "Pod", item) && pod_words(words, item);
+}
+
+/* COUNT gangs of COUNT Pods of ...: what follows stands for itself. */
+static bool gang_phrase(struct words *words, struct item *item)
+{
+	uint64_t gangs;
+
+	if (!counts(words, "gang", item))
+		return false;
+	gangs = item->count;
+	words->count -= 3;
+	memmove(words->items, words->items + 3, words->count * sizeof(words->items[0]));
+	if (!pod_phrase(words, item) || item->count > PODS_MAX / gangs)
+		return false;
+	item->gang = item->count;
+	item->count *= gangs;
+	return true;
+}
+
 static int read_part(struct trace *trace, const char *text, size_t length, struct item *item,
 		     struct error *error)
 {
@@ -611,11 +697,9 @@ static int read_part(struct trace *trace, const char *text, size_t length, struc
 
 	if (r == 0 && !words.count)
 		return 0;
-	bool good = r == 0 && words.count > 2 && strcasecmp(words.items[2], "of") == 0 &&
-		    parse_uint(words.items[0], 1, PODS_MAX, &item->count) == 0;
-	if (good && is_word(words.items[1], "node") && node_words(&words, item))
+	if (r == 0 && node_phrase(&words, item))
 		return add_nodes(trace, item, error);
-	if (good && is_word(words.items[1], "Pod") && pod_words(&words, item))
+	if (r == 0 && (pod_phrase(&words, item) || gang_phrase(&words, item)))
 		return add_pods(trace, item, error);
 	while (shown && isspace((unsigned char)*text))
 		text++, shown--;

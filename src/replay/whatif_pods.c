@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The same Pods on a changed cluster: what they ask for now, and who runs no longer. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,20 @@ static int add_running(struct builder *builder, const struct trace_running *runn
 	return 0;
 }
 
+/* The Pod that was added last stays in its gang; who ran arrives again alone. */
+static int keep_gang(struct builder *builder, uint32_t pod, struct error *error)
+{
+	const struct trace *from = builder->from;
+	const struct trace_gang *gang = trace_gang_of(from, pod);
+	char name[24];
+
+	if (!gang)
+		return 0;
+	snprintf(name, sizeof(name), "%td", gang - from->gangs);
+	return trace_join_gang(&builder->to->trace, name, trace_gang_is_whole(gang) ? 0 : UINT_MAX,
+			       error);
+}
+
 int whatif_add_pods(struct builder *builder, struct error *error)
 {
 	const struct trace *from = builder->from;
@@ -195,6 +210,8 @@ int whatif_add_pods(struct builder *builder, struct error *error)
 
 		r = trace_add_pod(to, trace_pod_name(from, i), builder->shapes[pod->shape],
 				  pod->created, pod->end, error);
+		if (r == 0)
+			r = keep_gang(builder, (uint32_t)i, error);
 		if (r == 0 && running < from->running_count && from->running[running].pod == i)
 			r = add_running(builder, &from->running[running++], error);
 	}

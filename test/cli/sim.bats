@@ -279,3 +279,37 @@ number() {
 	[ "$status" -eq 1 ]
 	[[ $output == *"--load 110"* ]]
 }
+
+@test "gangs are placed as a whole, in one rack, and their log replays" {
+	cat >"$BATS_TEST_TMPDIR/cluster.json" <<-JSON
+	$(python3 - <<'PY'
+import json
+nodes = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n%d" % i, "labels": {
+    "rack": "r%d" % (i // 2), "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB", "nvidia.com/gpu.count": "4",
+    "nvidia.com/gpu.memory": "81920"}}, "status": {"allocatable": {"nvidia.com/gpu": "4", "cpu": "64",
+    "memory": "512Gi", "pods": "110"}}} for i in range(5)]
+pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "%s-%d" % (gang, i), "namespace": "default",
+    "annotations": {"gpupool.io/gang": gang, "gpupool.io/gang-size": str(size), "gpupool.io/gang-domain": "rack"}},
+    "spec": {"containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": str(cards)}}}]}}
+    for gang, size, count, cards in (("a", 4, 4, 2), ("b", 3, 3, 4), ("c", 9, 2, 1)) for i in range(count)]
+print(json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes + pods}))
+PY
+)
+	JSON
+	log=$BATS_TEST_TMPDIR/log
+	run --separate-stderr gpupool sim run --cluster "$BATS_TEST_TMPDIR/cluster.json" --record "$log" --json
+	[ "$status" -eq 0 ]
+	# a fills a rack; b wants three nodes and a rack has two; c is never whole.
+	[ "$(number pods_placed)" -eq 4 ]
+	[ "$(number pods_failed)" -eq 5 ]
+	first=$(number checksum)
+	[ "$(grep -c '"reason":"gang_size","wanted":12,"have":8,"total":3' "$log")" -eq 1 ]
+	run gpupool sim replay "$log" --json
+	[ "$status" -eq 0 ]
+	[ "$(number checksum)" = "$first" ]
+	run gpupool sim run --cluster-text '4 nodes of 8 h100; 5 gangs of 4 Pods of 2 cards' --json
+	[ "$(number pods_placed)" -eq 16 ]
+	run gpupool sim run --cluster-text '4 nodes of 8 h100; 5 gangs of 4 Pods of 2 cards' --look-ahead 8
+	[ "$status" -eq 1 ]
+	[[ $output == *gangs* ]]
+}

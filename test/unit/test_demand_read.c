@@ -129,3 +129,66 @@ TEST(demand_read_short_of_memory)
 		assert_int_equal(r, -ENOMEM);
 	}
 }
+
+#define NOTED(labels, annotations)                                                            \
+	"{\"metadata\":{\"name\":\"p\",\"labels\":{" labels "},\"annotations\":{" annotations \
+	"}},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"
+
+static const struct {
+	const char *text;
+	int r;
+	const char *gang, *domain; /* or the key that the message names */
+	unsigned size;
+} gangs[] = {
+	{ NOTED("", ""), 0, NULL, NULL, 0 },
+	{ NOTED("", "\"gpupool.io/gang\":\"g\""), 0, "g", NULL, 0 },
+	{ NOTED("", "\"gpupool.io/gang\":\"g\",\"gpupool.io/gang-size\":\"8\","
+		    "\"gpupool.io/gang-domain\":\"rack\""),
+	  0, "g", "rack", 8 },
+	{ NOTED("", "\"gpupool.io/gang-size\":\"8\""), 0, NULL, NULL, 0 }, /* of no gang */
+	{ NOTED("", "\"scheduling.k8s.io/group-name\":\"v\""), 0, "v", NULL, 0 },
+	{ NOTED("\"scheduling.x-k8s.io/pod-group\":\"s\"", ""), 0, "s", NULL, 0 },
+	{ NOTED("", "\"pod-group-name\":\"k\","
+		    "\"kai.scheduler/topology-required-placement\":\"block\""),
+	  0, "k", "block", 0 },
+	{ NOTED("\"kueue.x-k8s.io/pod-group-name\":\"q\"",
+		"\"kueue.x-k8s.io/pod-group-total-count\":\"3\","
+		"\"kueue.x-k8s.io/podset-required-topology\":\"zone\""),
+	  0, "q", "zone", 3 },
+	{ NOTED("", "\"gang.scheduling.koordinator.sh/name\":\"o\","
+		    "\"gang.scheduling.koordinator.sh/min-available\":\"2\""),
+	  0, "o", NULL, 2 },
+	{ NOTED("", "\"gpupool.io/gang\":\"\""), -EINVAL, NULL, "gpupool.io/gang is no", 0 },
+	{ NOTED("", "\"gpupool.io/gang\":\"a\\n\""), -EINVAL, NULL, "gpupool.io/gang is no", 0 },
+	{ NOTED("", "\"gpupool.io/gang\":\"g\",\"gpupool.io/gang-size\":\"0\""), -EINVAL, NULL,
+	  "gpupool.io/gang-size is no", 0 },
+	{ NOTED("", "\"gpupool.io/gang\":\"g\",\"gpupool.io/gang-size\":\"eight\""), -EINVAL, NULL,
+	  "gpupool.io/gang-size is no", 0 },
+	{ NOTED("", "\"gpupool.io/gang\":\"g\",\"gpupool.io/gang-domain\":\"\""), -EINVAL, NULL,
+	  "gpupool.io/gang-domain is no", 0 },
+};
+
+static void assert_text(const char *text, const char *wanted)
+{
+	if (wanted)
+		assert_string_equal(text, wanted);
+	else
+		assert_null(text);
+}
+
+TEST(gangs_of_all_dialects)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(gangs); i++) {
+		cleanup(demand_release) struct demand demand;
+		struct error error = ERROR_INIT;
+
+		assert_int_equal(read_text(gangs[i].text, &demand, &error), gangs[i].r);
+		if (gangs[i].r < 0) {
+			assert_non_null(strstr(error.message, gangs[i].domain));
+			continue;
+		}
+		assert_text(demand.gang, gangs[i].gang);
+		assert_text(demand.gang_domain, gangs[i].domain);
+		assert_int_equal(demand.gang_size, gangs[i].size);
+	}
+}

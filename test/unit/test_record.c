@@ -54,6 +54,8 @@ static void world_start(struct world *world, uint64_t seed)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(world->shapes); i++)
 		world_make_shape(&world->dice, world->nodes, &world->shapes[i]);
+	world->shapes[0].gang_domain = strdup("zone");
+	world->shapes[3].gang_domain = strdup("zone");
 	assert_int_equal(pool_set_workload(world->pool, classes, ARRAY_SIZE(classes)), 0);
 	world->checksum = DECISION_HASH_START;
 }
@@ -127,8 +129,31 @@ static void step_end(struct world *world)
 	}
 }
 
-static void (*const steps[])(struct world *world) = { step_decide, step_decide, step_hold,
-						      step_hold,   step_grant,  step_end };
+static void step_gang(struct world *world)
+{
+	unsigned first = dice_below(&world->dice, ARRAY_SIZE(world->shapes));
+	const struct demand *gang[] = { &world->shapes[first], &world->shapes[2],
+					&world->shapes[first] };
+	struct decision decisions[ARRAY_SIZE(gang)];
+	struct reason reason;
+	int r = pool_decide_gang(world->pool, gang, ARRAY_SIZE(gang), decisions,
+				 dice_chance(&world->dice, 50) ? &reason : NULL);
+
+	world->decides++;
+	if (r < 0)
+		world->checksum = decision_hash(world->checksum, NULL);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(gang); i++) {
+		uint64_t id = 0;
+
+		world->checksum = decision_hash(world->checksum, &decisions[i]);
+		assert_int_equal(pool_hold(world->pool, gang[i], &decisions[i], &id), 0);
+		keep(world, 0, id);
+	}
+}
+
+static void (*const steps[])(struct world *world) = { step_gang, step_decide, step_decide,
+						      step_hold, step_hold,   step_grant,
+						      step_end };
 
 /* COUNT steps on a new pool; their log is added to OUT. */
 static void live(struct strbuf *out, uint64_t seed, unsigned count, struct world *ret)
@@ -173,15 +198,27 @@ static unsigned count_texts(const char *text, const char *what)
 TEST(a_log_played_comes_out_the_same)
 {
 	static const char *const reached[] = {
-		"\"event\":\"decide\"",      "\"on\":",
-		"\"event\":\"assume\"",      "\"event\":\"hold\"",
-		"\"event\":\"hold-grant\"",  "\"event\":\"confirm\"",
-		"\"event\":\"forget\"",      "\"event\":\"release\"",
-		"\"result\":\"later\"}",     "\"result\":\"later\",\"reason\"",
-		"\"result\":\"never\"",      "\"result\":\"busy\"}",
-		"\"result\":\"unknown\"}",   "\"result\":\"already\"}",
-		"\"result\":\"confirmed\"}", "\"starts\":[",
-		"\"computePercent\":",       "\"event\":\"withhold\"",
+		"\"event\":\"decide\"",
+		"\"on\":",
+		"\"event\":\"assume\"",
+		"\"event\":\"hold\"",
+		"\"event\":\"hold-grant\"",
+		"\"event\":\"confirm\"",
+		"\"event\":\"forget\"",
+		"\"event\":\"release\"",
+		"\"result\":\"later\"}",
+		"\"result\":\"later\",\"reason\"",
+		"\"result\":\"never\"",
+		"\"result\":\"busy\"}",
+		"\"result\":\"unknown\"}",
+		"\"result\":\"already\"}",
+		"\"result\":\"confirmed\"}",
+		"\"starts\":[",
+		"\"computePercent\":",
+		"\"event\":\"withhold\"",
+		"\"event\":\"gang\"",
+		"\"decisions\":[{",
+		"\"gang_busy\"",
 	};
 	autostrbuf all = STRBUF_INIT(LOG_MAX);
 
@@ -381,6 +418,10 @@ static const struct {
 	{ TITLE DEMAND("0", "1") "{\"event\":\"hold\",\"demand\":0,\"node\":0,\"placements\":["
 				 "0,0,0,0,0,0,0,0,0]}",
 	  "x:3: there is no known demand, or no decision" },
+	{ TITLE "{\"event\":\"gang\",\"demands\":0}",
+	  "x:2: the gang has no list of demands, or too many" AGAIN },
+	{ TITLE "{\"event\":\"gang\",\"demands\":[0]}",
+	  "x:2: a demand of the gang is unknown" AGAIN },
 	{ TITLE "{\"event\":\"withhold\",\"kind\":\"some\"}",
 	  "x:2: the kind of request is unknown" AGAIN },
 	{ TITLE "{\"event\":\"release\",\"grant\":1}",

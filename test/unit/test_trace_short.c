@@ -7,8 +7,9 @@
 #include "base/base.h"
 #include "replay/replay.h"
 
-#define FORM                                                                                    \
-	"write '20 nodes of 8 h100', '300 Pods of 12 GiB', '10 Pods of 8 cards' or '5 Pods of " \
+#define FORM                                                                                      \
+	"write '20 nodes of 8 h100', '300 Pods of 12 GiB', '10 Pods of 8 cards', '4 gangs of 16 " \
+	"Pods of 8 cards' or '5 Pods of "                                                         \
 	"2 1g.10gb'"
 
 static int read_short(const char *text, struct trace *trace, struct error *error)
@@ -30,6 +31,24 @@ static const struct {
 	  "pods:\n- count: 5\n  gpu-memory: 12Gi\n  gpus: 2\n  cpu: 500m\n- gpus: 1\n- cpu: 1\n",
 	  6, 17, 7, NULL },
 	{ "2 Pods of 12 GiB 30 % 4 CPUs;3 Pods of 2 cards 1 cpu", 0, 0, 5, NULL },
+	{ "4 gangs of 16 Pods of 8 cards;1 gang of 2 Pods of 1 GiB 5 %", 0, 0, 66, NULL },
+	{ "4 gangs of 16 Pods", 0, 0, 0, "t:1: '4 gangs of 16 Pods' is not understood; " FORM },
+	{ "0 gangs of 1 Pods of 8 cards", 0, 0, 0,
+	  "t:1: '0 gangs of 1 Pods of 8 cards' is not understood; " FORM },
+	{ "9999 gangs of 9999 Pods of 8 cards", 0, 0, 0,
+	  "t:1: '9999 gangs of 9999 Pods of 8 cards' is not understood; " FORM },
+	{ "2 gangs of 3 nodes of 8 h100", 0, 0, 0,
+	  "t:1: '2 gangs of 3 nodes of 8 h100' is not understood; " FORM },
+	{ "nodes:\n- label: rack=r1\npods:\n- {count: 4, gpus: 1, gang: 2, gang-domain: rack}\n", 1,
+	  0, 4, NULL },
+	{ "nodes:\n- label: rack\n", 0, 0, 0,
+	  "t:2: label 'rack' is no pair; write one such as rack=r1" },
+	{ "nodes:\n- label: =r1\n", 0, 0, 0,
+	  "t:2: label '=r1' is no pair; write one such as rack=r1" },
+	{ "pods:\n- {count: 5, gang: 2}\n", 0, 0, 0,
+	  "t:2: count 5 are no whole gangs of 2; write a multiple of it" },
+	{ "pods:\n- {count: 4, gang-domain: rack}\n", 0, 0, 0,
+	  "t:2: gang-domain is for gangs; write gang beside it" },
 	{ "1 Pod of 12 GiB 101 %", 0, 0, 0,
 	  "t:1: '1 Pod of 12 GiB 101 %' is not understood; " FORM },
 	{ "1 Pod of 12 GiB 4 horses", 0, 0, 0,
@@ -69,7 +88,7 @@ static const struct {
 	{ "pods:\n- 5\n", 0, 0, 0, "t:2: each of pods is a map, as in '- count: 20'; write one" },
 	{ "nodes:\n- gpu: 5\n", 0, 0, 0,
 	  "t:2: nodes have no field 'gpu'; they have count, name, gpus, model, gpu-memory, mode, "
-	  "cpu, memory, pods" },
+	  "cpu, memory, pods, label" },
 	{ "nodes:\n- count: 1\n  gpus: -1\n", 0, 0, 0,
 	  "t:3: gpus '-1' is no whole number from 0 to 64; write one" },
 	{ "nodes:\n- gpus: 1\n", 0, 0, 0,

@@ -172,7 +172,7 @@ static const struct {
 } refused[] = {
 	{ { .add = "5 cows" },
 	  "--add-nodes:1: '5 cows' is not understood; write '20 nodes of 8 h100', '300 Pods of 12 "
-	  "GiB', '10 Pods of 8 cards' or '5 Pods of 2 1g.10gb'" },
+	  "GiB', '10 Pods of 8 cards', '4 gangs of 16 Pods of 8 cards' or '5 Pods of 2 1g.10gb'" },
 	{ { .add = "5 Pods of 1 card" },
 	  "--add-nodes '5 Pods of 1 card' has no nodes, or Pods; write for example '5 nodes of 8 "
 	  "h100'" },
