@@ -243,18 +243,37 @@ void simulate_progress_start(struct simulate_progress *progress, size_t all, boo
 	progress->shown = progress->start + PROGRESS_WAIT - PROGRESS_STEP;
 }
 
-void simulate_progress_step(struct simulate_progress *progress)
+/* WHAT: "3 of 9 runs", when it is time to say so again. */
+static void show(struct simulate_progress *progress, const char *what)
 {
 	double time = simulate_now();
 
+	if (!progress->wanted || time - progress->shown < PROGRESS_STEP)
+		return;
+	progress->shown = time;
+	fprintf(stderr, "%sgpupool: %s, %.0f s%s", progress->terminal ? "\r" : "", what,
+		time - progress->start, progress->terminal ? "" : "\n");
+}
+
+void simulate_progress_step(struct simulate_progress *progress)
+{
+	char what[64];
+
 	pthread_mutex_lock(&progress->lock);
 	progress->done++;
-	if (progress->wanted && time - progress->shown >= PROGRESS_STEP) {
-		progress->shown = time;
-		fprintf(stderr, "%sgpupool: %zu of %zu runs, %.0f s%s",
-			progress->terminal ? "\r" : "", progress->done, progress->all,
-			time - progress->start, progress->terminal ? "" : "\n");
-	}
+	snprintf(what, sizeof(what), "%zu of %zu runs", progress->done, progress->all);
+	show(progress, what);
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void simulate_progress_pods(void *data, size_t pods)
+{
+	struct simulate_progress *progress = data;
+	char what[64];
+
+	snprintf(what, sizeof(what), "%zu Pods", pods);
+	pthread_mutex_lock(&progress->lock);
+	show(progress, what);
 	pthread_mutex_unlock(&progress->lock);
 }
 

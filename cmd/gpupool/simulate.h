@@ -94,6 +94,8 @@ struct simulate_progress {
 };
 void simulate_progress_start(struct simulate_progress *progress, size_t all, bool forced);
 void simulate_progress_step(struct simulate_progress *progress);
+/* DATA is a struct simulate_progress: PODS so far. */
+void simulate_progress_pods(void *data, size_t pods);
 void simulate_progress_end(struct simulate_progress *progress);
 
 /* A number with that many decimals; NAN is a null. 0 or -ENOMEM. */

@@ -11,6 +11,7 @@ struct simulate_fit_options {
 	struct simulate_question question;
 	struct simulate_asked asked;
 	unsigned long limit;
+	bool progress;
 };
 
 static const struct option_row simulate_fit_rows[] = {
@@ -24,6 +25,10 @@ static const struct option_row simulate_fit_rows[] = {
 	  .minimum = 1,
 	  .maximum = 10000000,
 	  .fallback = "1000000" },
+	{ .name = "progress",
+	  .kind = OPTION_FLAG,
+	  .help = "say how far it is, also where standard error is no terminal",
+	  .offset = offsetof(struct simulate_fit_options, progress) },
 	COMMON_ROW_JSON(struct simulate_fit_options),
 	{ .name = NULL },
 };
@@ -32,6 +37,7 @@ struct fit {
 	struct simulate_fit_options *options;
 	struct trace trace;
 	struct fit_options ask;
+	struct simulate_progress progress;
 	struct fit_result result;
 	uint32_t *order; /* owned; nodes, those that take most first */
 	double read_seconds, seconds;
@@ -59,7 +65,11 @@ static int fit_run(struct fit *fit, struct error *error)
 {
 	double start = simulate_now();
 
+	simulate_progress_start(&fit->progress, 1, fit->options->progress);
+	fit->ask.progress = simulate_progress_pods;
+	fit->ask.progress_data = &fit->progress;
 	int r = fit_ask(&fit->trace, &fit->options->asked.demand, &fit->ask, &fit->result, error);
+	simulate_progress_end(&fit->progress);
 	if (r < 0)
 		return r;
 	fit->seconds = simulate_now() - start;
@@ -73,6 +83,7 @@ static int fit_run(struct fit *fit, struct error *error)
 static void print_models(const struct fit *fit)
 {
 	autocolumns columns = COLUMNS_INIT(2);
+	char model[SIMULATE_MODEL_MAX];
 
 	columns.right = ~1u;
 	columns_add(&columns, "MODEL");
@@ -80,7 +91,7 @@ static void print_models(const struct fit *fit)
 	for (size_t i = 0; i <= fit->trace.model_count; i++) {
 		if (!fit->result.models[i])
 			continue;
-		columns_add(&columns, simulate_model_name(&fit->trace, i));
+		columns_add(&columns, simulate_model_name(&fit->trace, i, model));
 		columns_addf(&columns, "%zu", fit->result.models[i]);
 	}
 	putchar('\n');
@@ -162,12 +173,13 @@ static int add_count(struct json_object *array, const char *key, const char *nam
 static int add_places(const struct fit *fit, struct json_object *object)
 {
 	struct json_object *models = json_object_new_array();
+	char model[SIMULATE_MODEL_MAX];
 	int r = json_add(object, "models", models);
 
 	for (size_t i = 0; r == 0 && i <= fit->trace.model_count; i++)
 		if (fit->result.models[i])
-			r = add_count(models, "model", simulate_model_name(&fit->trace, i), "pods",
-				      fit->result.models[i]);
+			r = add_count(models, "model", simulate_model_name(&fit->trace, i, model),
+				      "pods", fit->result.models[i]);
 	struct json_object *nodes = r == 0 ? json_object_new_array() : NULL;
 	if (r == 0)
 		r = json_add(object, "nodes", nodes);

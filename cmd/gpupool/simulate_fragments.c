@@ -111,13 +111,14 @@ static void add_share(struct columns *columns, const struct stranded_share *shar
 static void print_models(const struct fragments_question *question)
 {
 	autocolumns columns = COLUMNS_INIT(ARRAY_SIZE(share_titles) + 1);
+	char model[SIMULATE_MODEL_MAX];
 
 	columns.right = ~1u;
 	columns_add(&columns, "MODEL");
 	for (size_t i = 0; i < ARRAY_SIZE(share_titles); i++)
 		columns_add(&columns, share_titles[i]);
 	for (size_t i = 0; i < question->trace.model_count; i++) {
-		columns_add(&columns, simulate_model_name(&question->trace, i));
+		columns_add(&columns, simulate_model_name(&question->trace, i, model));
 		add_share(&columns, &question->report.models[i]);
 	}
 	columns_add(&columns, "together");
@@ -255,6 +256,7 @@ static int add_shares(const struct fragments_question *question, const char *lis
 	bool nodes = strcmp(key, "node") == 0;
 	size_t count = nodes ? question->trace.node_count : question->trace.model_count;
 	struct json_object *array = json_object_new_array();
+	char model[SIMULATE_MODEL_MAX];
 
 	if (json_add(object, list, array) < 0)
 		return -ENOMEM;
@@ -262,7 +264,7 @@ static int add_shares(const struct fragments_question *question, const char *lis
 		uint32_t at = nodes ? question->order[i] : (uint32_t)i;
 		struct json_object *item = json_object_new_object();
 		const char *name = nodes ? question->trace.nodes[at].name
-					 : simulate_model_name(&question->trace, at);
+					 : simulate_model_name(&question->trace, at, model);
 
 		if (json_append(array, item) < 0 || json_add_string(item, key, name) < 0 ||
 		    share_to_json(nodes ? &question->report.nodes[at]

@@ -2,6 +2,7 @@
 #include "simulate_question.h"
 
 #include <errno.h>
+#include <string.h>
 
 int simulate_question_set(const char *command, const struct simulate_inputs *inputs,
 			  const struct simulate_question *question, struct run_options *ret,
@@ -102,10 +103,20 @@ uint32_t *simulate_order_nodes(const struct trace *trace, const double *values)
 	return order;
 }
 
-const char *simulate_model_name(const struct trace *trace, size_t model)
+const char *simulate_model_name(const struct trace *trace, size_t model,
+				char text[static SIMULATE_MODEL_MAX])
 {
 	const struct card *card =
 		model < trace->model_count ? trace_model_card(trace, model) : NULL;
 
-	return card ? card->model : "no card";
+	snprintf(text, SIMULATE_MODEL_MAX, "%s", card ? card->model : "no card");
+	for (size_t i = 0; card && i < trace->model_count; i++) {
+		const struct card *other = trace_model_card(trace, i);
+
+		if (i == model || !other || strcmp(other->model, card->model) != 0)
+			continue;
+		snprintf(text, SIMULATE_MODEL_MAX, "%s (%u GiB)", card->model, card_units(card));
+		break;
+	}
+	return text;
 }

@@ -4,6 +4,8 @@
 
 #include "simulate.h"
 
+#define SIMULATE_MODEL_MAX (CARD_MODEL_MAX + 32)
+
 struct simulate_question {
 	const char *policy, *ties, *arrival;
 	unsigned long seed, top;
@@ -90,5 +92,7 @@ void simulate_asked_describe(const struct simulate_asked *asked, struct strbuf *
 void simulate_asked_release(struct simulate_asked *asked);
 /* The nodes of a trace, the one with the highest value first. NULL when out of memory. */
 uint32_t *simulate_order_nodes(const struct trace *trace, const double *values);
-/* "A100", or "no card" for a number behind the last. */
-const char *simulate_model_name(const struct trace *trace, size_t model);
+/* "A100", "A100 (79 GiB)" where another model has the same name, or "no card" for a number behind the
+ * last. Returns TEXT. */
+const char *simulate_model_name(const struct trace *trace, size_t model,
+				char text[static SIMULATE_MODEL_MAX]);

@@ -6,6 +6,8 @@
 
 #include "replay/run.h"
 
+#define PROGRESS_PODS 1024 /* from one report to the next */
+
 void fit_result_release(struct fit_result *result)
 {
 	free(result->nodes);
@@ -29,12 +31,12 @@ static void count_place(const struct run *run, struct fit_result *result)
 	result->count++;
 }
 
-static int fill(struct run *run, const struct demand *demand, size_t limit,
+static int fill(struct run *run, const struct demand *demand, const struct fit_options *options,
 		struct fit_result *result)
 {
 	int r = 0;
 
-	while (r == 0 && result->count < limit) {
+	while (r == 0 && result->count < options->limit) {
 		uint64_t id;
 
 		r = pool_decide(run->pool, demand, &run->decision, NULL);
@@ -42,6 +44,8 @@ static int fill(struct run *run, const struct demand *demand, size_t limit,
 			r = pool_hold(run->pool, demand, &run->decision, &id);
 		if (r == 0)
 			count_place(run, result);
+		if (options->progress && result->count % PROGRESS_PODS == 0)
+			options->progress(options->progress_data, result->count);
 	}
 	result->limited = r == 0;
 	return r == -EAGAIN || r == -ENOSPC ? 0 : r;
@@ -77,10 +81,10 @@ static int ask_nodes(struct run *run, const struct demand *demand, struct fit_re
 	return 0;
 }
 
-static int ask(struct run *run, const struct demand *demand, size_t limit,
+static int ask(struct run *run, const struct demand *demand, const struct fit_options *options,
 	       struct fit_result *result)
 {
-	int r = fill(run, demand, limit, result);
+	int r = fill(run, demand, options, result);
 
 	if (r < 0 || result->limited)
 		return r;
@@ -107,7 +111,7 @@ int fit_ask(const struct trace *trace, const struct demand *demand,
 	if (r < 0)
 		return r;
 	double allocated = run_allocated(&run);
-	r = ask(&run, demand, options->limit, &result);
+	r = ask(&run, demand, options, &result);
 	if (r < 0)
 		return error_set_errno(error, -r, "cannot ask how many more fit");
 	result.before = run.result;

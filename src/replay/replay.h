@@ -131,6 +131,9 @@ struct fit_options {
 	struct run_options run;
 	bool arrive;  /* the list arrives first; else only what runs already is there */
 	size_t limit; /* Pods that are tried at most */
+	/* NULL, or who is told now and then how many have been placed. */
+	void (*progress)(void *data, size_t pods);
+	void *progress_data;
 };
 
 struct fit_stop { /* nodes that refuse one more for the same cause */

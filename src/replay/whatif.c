@@ -24,6 +24,9 @@ static void builder_release(struct builder *builder)
 	free(builder->changed);
 	free(builder->shapes);
 	free(builder->asks_anew);
+	for (size_t i = 0; i < builder->mapping_count; i++)
+		free(builder->mappings[i].text);
+	free(builder->mappings);
 	free(builder->layouts);
 	free(builder->splits);
 }

@@ -24,14 +24,21 @@ struct split { /* a model whose cards are in mode MIG now */
 	size_t cards;
 };
 
+struct mapping {    /* what a request becomes, in words */
+	char *text; /* owned */
+	size_t pods;
+};
+
 struct builder {
 	const struct trace *from;
 	const struct whatif_changes *changes;
 	struct whatif *to;
-	bool *removed, *changed; /* owned; by node of from */
-	uint32_t *shapes;        /* owned; from -> to */
-	bool *asks_anew;         /* owned; by shape of from: its request is another now */
-	struct layout *layouts;  /* owned */
+	bool *removed, *changed;  /* owned; by node of from */
+	uint32_t *shapes;         /* owned; from -> to */
+	bool *asks_anew;          /* owned; by shape of from: its request is another now */
+	struct mapping *mappings; /* owned */
+	size_t mapping_count, mapping_capacity;
+	struct layout *layouts; /* owned */
 	size_t layout_count, layout_capacity;
 	struct split *splits; /* owned */
 	size_t split_count, split_capacity;

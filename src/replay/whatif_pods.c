@@ -9,6 +9,7 @@
 #include "replay/whatif.h"
 
 #define SHAPE_TEXT_MAX (16u << 20)
+#define MAPPINGS_MAX   10 /* that are said one by one */
 
 static bool is_slice(const struct request *request)
 {
@@ -23,16 +24,63 @@ static void become(struct request *request, enum request_kind kind, const char *
 	snprintf(request->mig_profile, sizeof(request->mig_profile), "%s", profile);
 }
 
-/* "37 Pods: a slice of 12 GiB is 1g.20gb now." */
-static int say_mapping(struct builder *builder, size_t pods, const struct request *request,
+/* "a slice of 12 GiB is 1 of 1g.20gb now", for some Pods more. */
+static int add_mapping(struct builder *builder, size_t pods, const struct request *request,
 		       const char *now, struct error *error)
 {
-	autostrbuf asked = STRBUF_INIT(1024);
+	autostrbuf text = STRBUF_INIT(1024);
 
-	if (request_describe(request, &asked) < 0 || strbuf_failed(&asked) < 0)
+	if (!pods)
+		return 0;
+	(void)request_describe(request, &text);
+	strbuf_addf(&text, " is %s now", now);
+	if (strbuf_failed(&text) < 0)
 		return error_no_memory(error);
-	return whatif_say(builder, error, "%zu Pod%s: %s is %s now.", pods, pods == 1 ? "" : "s",
-			  asked.data, now);
+	for (size_t i = 0; i < builder->mapping_count; i++)
+		if (strcmp(builder->mappings[i].text, text.data) == 0) {
+			builder->mappings[i].pods += pods;
+			return 0;
+		}
+	struct mapping *mapping =
+		VEC_ADD(&builder->mappings, &builder->mapping_count, &builder->mapping_capacity);
+	if (!mapping)
+		return error_no_memory(error);
+	mapping->pods = pods;
+	mapping->text = strbuf_detach(&text);
+	return 0;
+}
+
+static int by_pods(const void *left, const void *right)
+{
+	const struct mapping *a = left, *b = right;
+
+	if (a->pods != b->pods)
+		return a->pods > b->pods ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+/* "37 Pods: a slice of 12 GiB is 1 of 1g.20gb now.", those of most Pods first. */
+static int say_mappings(struct builder *builder, struct error *error)
+{
+	size_t pods = 0;
+	int r = 0;
+
+	if (builder->mapping_count)
+		qsort(builder->mappings, builder->mapping_count, sizeof(*builder->mappings),
+		      by_pods);
+	for (size_t i = 0; r == 0 && i < builder->mapping_count; i++) {
+		const struct mapping *mapping = &builder->mappings[i];
+
+		if (i >= MAPPINGS_MAX)
+			pods += mapping->pods;
+		else
+			r = whatif_say(builder, error, "%zu Pod%s: %s.", mapping->pods,
+				       mapping->pods == 1 ? "" : "s", mapping->text);
+	}
+	if (r < 0 || !pods)
+		return r;
+	return whatif_say(builder, error, "Pods of %zu kinds more that ask anew likewise: %zu.",
+			  builder->mapping_count - MAPPINGS_MAX, pods);
 }
 
 /* What a request asks for now. */
@@ -48,7 +96,7 @@ static int change_request(struct builder *builder, size_t pods, struct request *
 	if (builder->changes->slices == WHATIF_SLICES_OFF) {
 		snprintf(now, sizeof(now), "%u whole card%s", request->cards,
 			 request->cards == 1 ? "" : "s");
-		r = say_mapping(builder, pods, request, now, error);
+		r = add_mapping(builder, pods, request, now, error);
 		become(request, REQUEST_WHOLE, "");
 		*ret_changed = true;
 		return r;
@@ -58,7 +106,7 @@ static int change_request(struct builder *builder, size_t pods, struct request *
 	if (!profile)
 		return 0;
 	snprintf(now, sizeof(now), "%u of %s", request->cards, profile->name);
-	r = say_mapping(builder, pods, request, now, error);
+	r = add_mapping(builder, pods, request, now, error);
 	become(request, REQUEST_MIG, profile->name);
 	*ret_changed = true;
 	return r;
@@ -130,7 +178,7 @@ static int add_shapes(struct builder *builder, struct error *error)
 		pods[from->pods[i].shape]++;
 	for (size_t i = 0; r == 0 && i < from->shape_count; i++)
 		r = add_shape(builder, i, pods[i], error);
-	return r;
+	return r < 0 ? r : say_mappings(builder, error);
 }
 
 static int copy_grant(const struct grant *grant, struct grant *ret)

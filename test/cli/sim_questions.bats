@@ -51,6 +51,18 @@ value() {
 	[[ $(value 'd["reason"]["sentence"]') == *default/train* ]]
 }
 
+@test "sim fit says how far it is when that is wanted" {
+	run gpupool sim fit --cluster-text '500 nodes of 64 h100' --ask '2 GiB' --progress \
+		--limit 600000
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} =~ ^gpupool:\ [0-9]+\ Pods,\ [0-9]+\ s$ ]]
+}
+
+@test "models of one name and two sizes are told apart" {
+	run gpupool sim fragments --cluster-text '1 node of 1 x 8 GiB; 1 node of 1 x 9 GiB; 1 Pod of 1 card'
+	[[ $output == *'x (8 GiB)'*'x (9 GiB)'* ]]
+}
+
 @test "sim fit answers bad questions in one sentence" {
 	run gpupool sim fit --nodes n.csv --pods p.csv
 	[ "$status" -eq 2 ]

@@ -119,8 +119,8 @@ static const struct {
 	  { 1, 2, 0, 8, 7 },
 	  { 1, 2, 0, 8, 5 },
 	  "Cards of NVIDIA H100 80GB HBM3 in mode MIG now: 2 with 3g.40gb,1g.20gb*2.\n"
-	  "3 Pods: a slice of 15 GiB is 1 of 1g.20gb now.\n"
-	  "5 Pods: a slice of 5 GiB and 40 % compute is 1 of 3g.40gb now." },
+	  "5 Pods: a slice of 5 GiB and 40 % compute is 1 of 3g.40gb now.\n"
+	  "3 Pods: a slice of 15 GiB is 1 of 1g.20gb now." },
 	{ "1 node of 1 h100; 1 node of 1 t4; 9 Pods of 9 GiB",
 	  { .mig = "h100=as-needed" },
 	  { 2, 2, 0, 9, 9 },
@@ -164,6 +164,27 @@ TEST(whatif_cases)
 		assert_memory_equal(&sides.before, &cases[i].before, sizeof(sides.before));
 		assert_memory_equal(&sides.after, &cases[i].after, sizeof(sides.after));
 	}
+}
+
+/* What asks for the same is one line, and of many kinds the rest is a sum. */
+TEST(whatif_says_what_becomes_of_many_kinds)
+{
+	const struct change change = { .slices = WHATIF_SLICES_OFF };
+	cleanup(whatif_release) struct whatif whatif = { .sentences = { .items = NULL } };
+	autostrbuf text = STRBUF_INIT(4096);
+	struct error error = ERROR_INIT;
+	autotrace trace;
+
+	strbuf_adds(&text, "1 node of 1 h100; 2 Pods of 1 GiB 1 CPU; 3 Pods of 1 GiB 2 CPUs");
+	for (unsigned i = 2; i < 14; i++)
+		strbuf_addf(&text, "; 2 Pods of %u GiB", i);
+	assert_int_equal(read_cluster(text.data, &trace, &error), 0);
+	assert_int_equal(make(&trace, &change, &whatif, &error), 0);
+	assert_int_equal(whatif.sentences.count, 12);
+	assert_string_equal(whatif.sentences.items[1],
+			    "5 Pods: a slice of 1 GiB is 1 whole card now.");
+	assert_string_equal(whatif.sentences.items[11],
+			    "Pods of 3 kinds more that ask anew likewise: 6.");
 }
 
 static const struct {
