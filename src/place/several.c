@@ -131,6 +131,8 @@ static bool start_try(struct several *several, unsigned node)
 	several->node = node;
 	several->steps = SEARCH_STEPS;
 	several->most = 0;
+	if (!demand_selects(&several->parts[0].demand, &several->pool->nodes[node].labels))
+		return false;
 	for (unsigned i = 0; i < several->count; i++) {
 		struct part *part = &several->parts[i];
 
@@ -374,12 +376,13 @@ static void clear_node(struct pool *pool, unsigned number, struct kept *ret)
 		slot->compute = 0;
 		slot->held_whole = false;
 		node->idle |= card_bit(i);
-		if (!node->mig)
-			continue;
-		ret->uses[i] = node->mig[i].use;
-		ret->held[i] = node->mig[i].held;
-		node->mig[i].use = (struct mig_use){ 0 };
-		node->mig[i].held = 0;
+		if (node->mig) {
+			ret->uses[i] = node->mig[i].use;
+			ret->held[i] = node->mig[i].held;
+			node->mig[i].use = (struct mig_use){ 0 };
+			node->mig[i].held = 0;
+		}
+		room_update(pool, node, i);
 	}
 }
 
@@ -390,10 +393,11 @@ static void restore_node(struct pool *pool, unsigned number, const struct kept *
 	node->idle = kept->idle;
 	for (unsigned i = 0; i < node->count; i++) {
 		pool->slots[node->first + i] = kept->slots[i];
-		if (!node->mig)
-			continue;
-		node->mig[i].use = kept->uses[i];
-		node->mig[i].held = kept->held[i];
+		if (node->mig) {
+			node->mig[i].use = kept->uses[i];
+			node->mig[i].held = kept->held[i];
+		}
+		room_update(pool, node, i);
 	}
 }
 
