@@ -217,7 +217,7 @@ struct seat_change { /* what a call did to one Pod */
 
 /*
  * The pool's nodes, policy and workload stay as they are while it lives. Its grants are ended here
- * and not in the pool; other grants may come and go. They are assumed until bound, then confirmed.
+ * and not in the pool; others may come and go. They are assumed until bound, then confirmed.
  */
 struct seating;
 /* -EINVAL for options out of bounds, and for a pool without an expected workload. */
@@ -225,6 +225,12 @@ int seating_new(struct pool *pool, const struct seating_options *options, struct
 void seating_free(struct seating *seating); /* the grants stay */
 /* Pods that ask for DEMAND, which lives as long as the seating; they are judged once for all. */
 int seating_add_kind(struct seating *seating, const struct demand *demand, unsigned *ret);
+/*
+ * A grant of the pool that is confirmed, of a Pod that runs already: it may move, too, and counts as
+ * placed. -ENOENT; -EINVAL for what the kind does not ask for, and for Pods that never move: those
+ * that name cards, ask for instances, or for cards in several containers.
+ */
+int seating_adopt(struct seating *seating, unsigned kind, uint64_t id, uint64_t tag);
 /*
  * Each of these makes a new list of changes, every Pod at most once; a negative errno is -ENOMEM
  * or -EINVAL or -ENOENT, and what happened before it is in the list.

@@ -489,6 +489,44 @@ int seating_arrive(struct seating *seating, unsigned kind, uint64_t tag)
 	return r < 0 ? r : 0;
 }
 
+/* Do the cards that it holds look like what the kind asks for? */
+static bool is_of_kind(const struct kind *kind, const struct held *held)
+{
+	const struct request *request = kind->shape.query.request;
+
+	if (!request)
+		return held->count == 0;
+	for (unsigned i = 0; i < held->count; i++)
+		if (held->cards[i].kind != request->kind || held->cards[i].part != 0)
+			return false;
+	return held->count == request->cards;
+}
+
+int seating_adopt(struct seating *seating, unsigned kind, uint64_t id, uint64_t tag)
+{
+	struct held *held = hold_find(seating->pool, id);
+	struct seat *seat;
+	uint32_t number;
+	int r;
+
+	forget_changes(seating);
+	if (!held)
+		return -ENOENT;
+	if (kind >= seating->kind_count || held->assumed || !seating->kinds[kind].movable ||
+	    !is_of_kind(&seating->kinds[kind], held))
+		return -EINVAL;
+	r = seat_new(seating, kind, tag, &number);
+	if (r < 0)
+		return r;
+	seat = &seating->seats[number];
+	seat->id = id;
+	seat->held = held;
+	seat->bound = true;
+	seating->placed++;
+	link_seat(seating, number);
+	return 0;
+}
+
 int seating_finish(struct seating *seating)
 {
 	int r = 0;

@@ -17,6 +17,7 @@ struct holding {
 	const struct trace_running *running;
 	const struct demand *demand;
 	unsigned node;     /* of the pool */
+	uint64_t id;       /* of the last grant */
 	char why[WHY_MAX]; /* what could not be held; "": nothing */
 };
 
@@ -45,14 +46,13 @@ static int hold_anywhere(struct holding *holding, const struct demand *demand,
 	struct toleration everything = { .effect = TAINT_EFFECT_MAX };
 	struct demand admitted = *demand;
 	struct decision *decision = &holding->run->decision;
-	uint64_t id;
 
 	admitted.selector_count = admitted.term_count = 0;
 	admitted.tolerations = &everything;
 	admitted.toleration_count = 1;
 	int r = pool_decide_on(holding->run->pool, holding->node, &admitted, decision, ret_reason);
 	if (r == 0)
-		r = pool_hold(holding->run->pool, &admitted, decision, &id);
+		r = pool_hold(holding->run->pool, &admitted, decision, &holding->id);
 	return r == 0 ? 1 : is_refusal(r) ? 0 : r;
 }
 
@@ -103,7 +103,6 @@ static int hold_on_cards(struct holding *holding)
 {
 	const struct trace_running *running = holding->running;
 	struct decision *decision = &holding->run->decision;
-	uint64_t id;
 
 	if (running->grant_count != holding->demand->request_count)
 		return 0;
@@ -113,7 +112,7 @@ static int hold_on_cards(struct holding *holding)
 		if (running->grants[i].kind != holding->demand->requests[i].kind ||
 		    !place_grant(holding, &running->grants[i], &decision->placements[i]))
 			return 0;
-	int r = pool_hold(holding->run->pool, holding->demand, decision, &id);
+	int r = pool_hold(holding->run->pool, holding->demand, decision, &holding->id);
 	return r == 0 ? 1 : r == -EBUSY || r == -EINVAL ? 0 : r;
 }
 
@@ -222,6 +221,18 @@ static int note(struct holding *holding, struct error *error)
 	return item && item->why ? 0 : error_no_memory(error);
 }
 
+/* All of it is held by one grant: it may move as if it had come. */
+static int adopt(struct holding *holding)
+{
+	struct run *run = holding->run;
+	uint32_t pod = holding->running->pod;
+	int r = 0;
+
+	if (run->seating)
+		r = seating_adopt(run->seating, run->trace->pods[pod].shape, holding->id, pod);
+	return r == -EINVAL ? 0 : r; /* it stays where it is */
+}
+
 static int hold_running(struct run *run, const struct trace_running *running,
 			const uint32_t *numbers, struct error *error)
 {
@@ -237,7 +248,9 @@ static int hold_running(struct run *run, const struct trace_running *running,
 	holding.node = numbers[running->node];
 	r = running->grant_count ? hold_on_cards(&holding)
 				 : hold_anywhere(&holding, holding.demand, NULL);
-	if (r == 0)
+	if (r == 1)
+		r = adopt(&holding);
+	else if (r == 0)
 		r = hold_parts(&holding);
 	if (r < 0)
 		return error_set_errno(error, -r, "cannot hold Pod %s, which runs already",

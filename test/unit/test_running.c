@@ -185,3 +185,31 @@ TEST(running_pods_survive_every_failed_allocation)
 		assert_true(r == -ENOMEM || (r == 0 && result.partial_count == 2));
 	}
 }
+
+/* Two cards on one node are free once one of two shares goes to the card of the other. */
+TEST(running_pods_move_for_others)
+{
+	static const char text[] = "nodes: [{name: a, gpus: 2, model: X, gpu-memory: 16Gi, cpu: 8},"
+				   " {name: b, gpus: 2, model: X, gpu-memory: 16Gi, cpu: 8}]\n"
+				   "pods: [{gpu-memory: 8Gi, node: a}, {gpu-memory: 8Gi, node: b},"
+				   " {gpus: 2}]\n";
+	struct error error = ERROR_INIT;
+	autotrace trace;
+
+	trace_init(&trace);
+	if (trace_parse_short(&trace, TRACE_ALL, text, strlen(text), "t", &error) < 0 ||
+	    trace_finish(&trace, &error) < 0)
+		fail_msg("%s", error.message);
+	assert_int_equal(trace.running_count, 2);
+	for (unsigned moves = 0; moves <= 1; moves++) {
+		const struct run_options options = { .moves_permille = 1000 * moves };
+		cleanup(run_result_release) struct run_result result = { .points = NULL };
+
+		assert_int_equal(run_trace(&trace, &options, &result, &error), 0);
+		assert_int_equal(result.running, 2);
+		assert_int_equal(result.placed, moves);
+		assert_int_equal(result.failed, 1 - moves);
+		assert_int_equal(result.moved, moves);
+		assert_true(result.allocated_percent == (moves ? 75 : 25));
+	}
+}

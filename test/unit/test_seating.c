@@ -28,13 +28,15 @@
 #define SEED       11u
 
 struct tally { /* what was come to; each must be above zero */
-	uint64_t placed, refused, late, shifted, ended, one, two, swapped, tidied;
+	uint64_t adopted, adopted_moved, placed, refused, late, shifted, ended, one, two, swapped,
+		tidied;
 };
 
 struct rules {
 	bool plain; /* sound nodes of eight cards that are alike, Pods that fill them */
 	struct seating_options options;
 	unsigned ends; /* per cent of the steps in which somebody leaves */
+	unsigned run;  /* Pods that run before the first comes */
 	enum node_policy policy;
 };
 
@@ -278,6 +280,8 @@ static void read_change(struct run *run, const struct seat_change *change, uint6
 	run->tally->late += change->from == SEAT_NONE && change->to != SEAT_NONE && tag != newest;
 	run->tally->shifted += !change->was_bound && change->from != SEAT_NONE &&
 			       change->to != change->from && run->states[tag] != STATE_GONE;
+	run->tally->adopted_moved +=
+		tag < run->rules.run && change->to != change->from && change->to != SEAT_NONE;
 	run->at[tag] = change->to;
 	run->seats[tag] = change->seat;
 	if (change->bound) {
@@ -331,7 +335,7 @@ static void end_one(struct run *run)
 {
 	unsigned tag = dice_below(&run->dice, TAGS);
 
-	if (run->at[tag] == SEAT_NONE)
+	if (run->at[tag] == SEAT_NONE || tag < run->rules.run)
 		return;
 	run->ending = tag;
 	assert_int_equal(seating_end(run->seating, run->seats[tag]), 0);
@@ -339,6 +343,37 @@ static void end_one(struct run *run)
 	check_step(run, TAGS, false);
 	assert_int_equal(run->states[tag], STATE_GONE);
 	run->ending = TAGS;
+}
+
+/* Held in the pool before, taken over then; those that do not fit are not there. */
+static void adopt(struct run *run, unsigned tag)
+{
+	unsigned kind = dice_below(&run->dice, SHAPES), other = (kind + 1) % SHAPES;
+	struct decision *decision = calloc(1, sizeof(*decision));
+	uint64_t cards = 0, id;
+
+	assert_non_null(decision);
+	run->kinds[tag] = kind;
+	run->states[tag] = STATE_GONE;
+	if (pool_decide(run->pool, &run->shapes[kind], decision, NULL) == 0) {
+		assert_int_equal(pool_assume(run->pool, &run->shapes[kind], decision, &id), 0);
+		assert_int_equal(seating_adopt(run->seating, kind, id, tag), -EINVAL);
+		assert_int_equal(pool_confirm(run->pool, id), 0);
+		assert_int_equal(seating_adopt(run->seating, kind, id + 1, tag), -ENOENT);
+		if (kind >= 3 && kind < 6) /* of another number of cards, or whole and not */
+			assert_int_equal(seating_adopt(run->seating, other, id, tag), -EINVAL);
+		assert_int_equal(seating_adopt(run->seating, SHAPES, id, tag), -EINVAL);
+		assert_int_equal(seating_adopt(run->seating, kind, id, tag), 0);
+		for (unsigned i = 0; decision->count && i < decision->placements[0].count; i++)
+			cards |= 1ull << decision->placements[0].cards[i];
+		run->states[tag] = STATE_BOUND;
+		run->at[tag] = decision->node;
+		run->bound++;
+		run->tally->adopted++;
+		mirror_add(run, tag, decision->node, cards);
+		compare_pool(run);
+	}
+	free(decision);
 }
 
 static uint64_t run_once(const struct rules *rules, uint64_t seed, struct tally *tally)
@@ -352,7 +387,9 @@ static uint64_t run_once(const struct rules *rules, uint64_t seed, struct tally 
 	run->dice.state = seed * 0x9e3779b97f4a7c15u | 1;
 	run->ending = TAGS;
 	make_world(run);
-	for (unsigned tag = 0; tag < ARRIVALS; tag++) {
+	for (unsigned tag = 0; tag < rules->run; tag++)
+		adopt(run, tag);
+	for (unsigned tag = rules->run; tag < ARRIVALS; tag++) {
 		arrive(run, tag);
 		if (dice_chance(&run->dice, rules->ends))
 			end_one(run);
@@ -417,6 +454,17 @@ TEST(one_moves_to_tidy_up_where_moves_are_left)
 
 	check_rules(&rules, "tidy", &tally);
 	assert_true(tally.placed && tally.refused && tally.ended && tally.tidied);
+}
+
+TEST(pods_that_run_already_may_move_too)
+{
+	const struct rules rules = { .plain = true,
+				     .options = { .look_ahead = 1, .moves_permille = 1000 },
+				     .run = 40 };
+	struct tally tally = { 0 };
+
+	check_rules(&rules, "adopted", &tally);
+	assert_true(tally.adopted > 1000 && tally.adopted_moved && tally.placed);
 }
 
 TEST(both_go_together)
