@@ -56,26 +56,29 @@ enum reason_link {
 	M(REASON_CARD_MEMORY, "card_memory", SCHEDULER, 1, "slice larger than the cards",          \
 	  "{object} wants {wanted} GiB on {detail}; [with nothing else running there are "         \
 	  "{total} GiB at most where it may run: {card} of {node} has no more|with nothing "       \
-	  "else running {node} has {total} GiB at most: {card} has no more|{card} of "             \
+	  "else running {node} has {total} GiB there at most: {card} has no more|{card} of "       \
 	  "{node} has {total} GiB]. Ask for at most {total} GiB on a card, or spread it "          \
 	  "over more cards with gpupool.io/slice-cards.")                                          \
 	M(REASON_MEMORY_BUSY, "memory_busy", SCHEDULER, 0, "not enough free card memory",          \
 	  "{object} wants {wanted} GiB on {detail}; [free there are {have} GiB at most "           \
-	  "where it may run: {card} of {node} has no more|{node} has {have} GiB free at "          \
-	  "most: {card} has no more|{card} of {node} has {have} of {total} GiB free]. Wait "       \
-	  "for a holder to end, or ask for no more than is free.")                                 \
+	  "where it may run: {card} of {node} has no more|{node} has {have} GiB free there "       \
+	  "at most: {card} has no more|{card} of {node} has {have} of {total} GiB free]. "         \
+	  "Wait for a holder to end, or ask for no more than is free.")                            \
 	M(REASON_COMPUTE_BUSY, "compute_busy", SCHEDULER, 0, "not enough free compute",            \
 	  "{object} wants {wanted} % of compute on {detail}; [free there are {have} % at "         \
-	  "most where it may run: {card} of {node} has no more|{node} has {have} % free at "       \
-	  "most: {card} has no more|{card} of {node} has {have} % free]. Wait for a holder "       \
-	  "to end, or ask for no more than is free.")                                              \
+	  "most where it may run: {card} of {node} has no more|{node} has {have} % free "          \
+	  "there at most: {card} has no more|{card} of {node} has {have} % free]. Wait for "       \
+	  "a holder to end, or ask for no more than is free.")                                     \
 	M(REASON_NO_MODEL, "no_model", SCHEDULER, 1, "no card of the wanted model",                \
 	  "{object} wants a card of model {detail}, [the pool|{node}|{card} of {node}] has "       \
-	  "{model}. A pattern must fit a whole name, as *A100* does: correct it.")                 \
+	  "{model}. [A pattern must fit a whole name, as *A100* does: correct it|Let the "         \
+	  "Pod take that model, or choose another node|Let the Pod take that model, or "           \
+	  "choose another card].")                                                                 \
 	M(REASON_NO_UUID, "no_uuid", SCHEDULER, 1, "no card with the wanted UUID",                 \
 	  "{object} wants card {detail}, which [is not among the {total} cards of the "            \
-	  "pool|is not on {node}|{card} of {node} is not]. See gpupool inventory for their "       \
-	  "UUIDs.")                                                                                \
+	  "pool|is not on {node}|{card} of {node} is not]. [See gpupool inventory for "            \
+	  "their UUIDs|Choose another node, or correct the UUIDs of the Pod|Choose another "       \
+	  "card, or correct the UUIDs of the Pod].")                                               \
 	M(REASON_CARD_LOST, "card_lost", DRIVER, 0, "card lost",                                   \
 	  "{object} [wants {wanted} {unit}{s}, {node} has {have} usable of {total}: "              \
 	  "{card}|cannot use {card} of {node}: it] is lost, {detail}. Reset the card or "          \

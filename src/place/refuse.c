@@ -396,9 +396,10 @@ static enum reason_code at_taint(const struct refusal *refusal, struct reason *r
 	const struct taint *taint = demand_untolerated(refusal->query->demand, &node->labels);
 
 	if (taint)
-		reason_text(reason->detail, sizeof(reason->detail), "%s%s%s:%s", taint->key,
+		reason_text(reason->detail, sizeof(reason->detail), "%s%s%s:%s%s", taint->key,
 			    taint->value ? "=" : "", taint->value ? taint->value : "",
-			    taint_effect_to_string(taint->effect));
+			    taint_effect_to_string(taint->effect),
+			    node->labels.unschedulable ? ", and is cordoned" : "");
 	return REASON_TAINT;
 }
 

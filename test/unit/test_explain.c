@@ -366,9 +366,9 @@ static const struct {
 	  true,
 	  SMALL,
 	  OF_NODE,
-	  "Pod default/p wants 30 GiB on one card; with nothing else running small has 15 GiB at "
-	  "most: card 0 (GPU-2-0) has no more. Ask for at most 15 GiB on a card, or spread it over "
-	  "more cards with gpupool.io/slice-cards." },
+	  "Pod default/p wants 30 GiB on one card; with nothing else running small has 15 GiB "
+	  "there at most: card 0 (GPU-2-0) has no more. Ask for at most 15 GiB on a card, or "
+	  "spread it over more cards with gpupool.io/slice-cards." },
 	{ { SLICE(1, 30) },
 	  0,
 	  true,
@@ -389,29 +389,29 @@ static const struct {
 	  true,
 	  SMALL,
 	  OF_NODE,
-	  "Pod default/p wants a card of model *A100*, small has Tesla T4. A pattern must fit a "
-	  "whole name, as *A100* does: correct it." },
+	  "Pod default/p wants a card of model *A100*, small has Tesla T4. Let the Pod take that "
+	  "model, or choose another node." },
 	{ { WHOLE(1), .models = LIST(models_a100) },
 	  0,
 	  true,
 	  SMALL,
 	  0,
-	  "Pod default/p wants a card of model *A100*, card 0 (GPU-2-0) of small has Tesla T4. A "
-	  "pattern must fit a whole name, as *A100* does: correct it." },
+	  "Pod default/p wants a card of model *A100*, card 0 (GPU-2-0) of small has Tesla T4. Let "
+	  "the Pod take that model, or choose another card." },
 	{ { WHOLE(1), .uuids = LIST(uuid_small) },
 	  0,
 	  true,
 	  BUSY,
 	  OF_NODE,
-	  "Pod default/p wants card GPU-2-1, which is not on busy. See gpupool inventory for their "
-	  "UUIDs." },
+	  "Pod default/p wants card GPU-2-1, which is not on busy. Choose another node, or correct "
+	  "the UUIDs of the Pod." },
 	{ { WHOLE(1), .not_uuids = LIST(uuid_small) },
 	  0,
 	  true,
 	  SMALL,
 	  1,
 	  "Pod default/p wants card other than GPU-2-1, which card 1 (GPU-2-1) of small is not. "
-	  "See gpupool inventory for their UUIDs." },
+	  "Choose another card, or correct the UUIDs of the Pod." },
 	{ { WHOLE(5) },
 	  0,
 	  true,

@@ -116,6 +116,19 @@ TEST(needs_labels_and_taints_decide)
 	}
 }
 
+TEST(a_cordon_is_named)
+{
+	cleanup(pool_freep) struct pool *pool = two_nodes(true);
+	struct reason reason = { 0 };
+	struct decision decision;
+	struct demand demand;
+
+	demand_init(&demand);
+	assert_int_equal(pool_decide_on(pool, 0, &demand, &decision, &reason), -EAGAIN);
+	assert_string_equal(reason.detail,
+			    "node.kubernetes.io/unschedulable:NoSchedule, and is cordoned");
+}
+
 TEST(what_is_held_counts_and_what_is_forgotten_does_not)
 {
 	cleanup(pool_freep) struct pool *pool = two_nodes(false);

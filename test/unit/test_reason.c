@@ -83,7 +83,7 @@ static const struct {
 	{ REASON_MEMORY_BUSY, REASON_SCOPE_POOL,
 	  "; free there are 5 GiB at most where it may run: " },
 	{ REASON_MEMORY_BUSY, REASON_SCOPE_NODE,
-	  "; node-1 has 5 GiB free at most: card 3 (GPU-3) " },
+	  "; node-1 has 5 GiB free there at most: card 3 (GPU-3) " },
 	{ REASON_MEMORY_BUSY, REASON_SCOPE_CARD,
 	  "; card 3 (GPU-3) of node-1 has 5 of 8 GiB free. " },
 	{ REASON_CARD_LOST, REASON_SCOPE_NODE,
