@@ -25,3 +25,4 @@
 #include "base/vec.h"
 #include "base/visible.h"
 #include "base/yaml.h"
+#include "base/yaml_items.h"

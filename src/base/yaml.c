@@ -52,6 +52,7 @@ struct reader {
 	struct anchor *anchors;     /* of this document */
 	size_t count, capacity;     /* of anchors */
 	struct map *anchor_by_name; /* index + 1 into anchors */
+	unsigned before;            /* lines of the source before the text */
 	struct error *error;
 };
 
@@ -94,7 +95,7 @@ static bool reader_at_tab(const struct reader *reader)
 
 	if (!reader->parser.problem || !strstr(reader->parser.problem, "cannot start any token"))
 		return false;
-	for (size_t i = 0; line && i < reader->parser.problem_mark.line; i++) {
+	for (size_t i = 0; line && i + reader->before < reader->parser.problem_mark.line; i++) {
 		line = memchr(line, '\n', (size_t)(end - line));
 		line = line ? line + 1 : NULL;
 	}
@@ -105,7 +106,7 @@ static bool reader_at_tab(const struct reader *reader)
 
 static unsigned reader_line_of(const struct reader *reader, size_t offset)
 {
-	unsigned line = 1;
+	unsigned line = reader->before + 1;
 
 	for (size_t i = 0; i < offset && i < reader->length; i++)
 		line += reader->text[i] == '\n';
@@ -736,6 +737,8 @@ static int parse_checked(struct reader *reader, struct yaml_stream *stream)
 	stream->name = strdup(reader->name);
 	if (!stream->name || !yaml_parser_initialize(&reader->parser))
 		return error_no_memory(reader->error);
+	/* Marks count from where the parser believes to be. */
+	reader->parser.mark.line = reader->before;
 	yaml_parser_set_encoding(&reader->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&reader->parser, (const unsigned char *)reader->text,
 				     reader->length);
@@ -747,7 +750,15 @@ static int parse_checked(struct reader *reader, struct yaml_stream *stream)
 int yaml_parse(const char *text, size_t length, const char *name, struct yaml_stream *ret,
 	       struct error *error)
 {
-	struct reader reader = { .name = name, .text = text, .length = length, .error = error };
+	return yaml_parse_at(text, length, name, 1, ret, error);
+}
+
+int yaml_parse_at(const char *text, size_t length, const char *name, unsigned line,
+		  struct yaml_stream *ret, struct error *error)
+{
+	struct reader reader = {
+		.name = name, .text = text, .length = length, .before = line - 1, .error = error
+	};
 	struct yaml_stream stream = { 0 };
 
 	if (length > YAML_BYTES_MAX)
@@ -782,19 +793,4 @@ int yaml_read_file(const char *path, struct yaml_stream *ret, struct error *erro
 		r = file_read(path, YAML_BYTES_MAX, &text, &length, error);
 	}
 	return r < 0 ? r : yaml_parse(text, length, name, ret, error);
-}
-
-void yaml_stream_release(struct yaml_stream *stream)
-{
-	for (size_t i = 0; i < stream->count; i++)
-		json_object_put(stream->documents[i]);
-	free(stream->documents);
-	free(stream->lines);
-	free(stream->name);
-	*stream = (struct yaml_stream){ 0 };
-}
-
-unsigned yaml_line(struct json_object *object)
-{
-	return json_line(object);
 }

@@ -28,6 +28,9 @@ struct yaml_stream {
  */
 int yaml_parse(const char *text, size_t length, const char *name, struct yaml_stream *ret,
 	       struct error *error);
+/* The same for a text that starts at LINE of the source, from 1. */
+int yaml_parse_at(const char *text, size_t length, const char *name, unsigned line,
+		  struct yaml_stream *ret, struct error *error);
 /* PATH "-" reads standard input. */
 int yaml_read_file(const char *path, struct yaml_stream *ret, struct error *error);
 void yaml_stream_release(struct yaml_stream *stream);

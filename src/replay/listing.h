@@ -67,5 +67,5 @@ int listing_know_cards(struct trace *trace, struct error *error);
 int trace_read_objects(struct trace *trace, enum trace_part parts,
 		       const struct trace_source *source, struct error *error);
 /* The same in YAML. */
-int trace_parse_objects(struct trace *trace, enum trace_part parts, const char *text, size_t length,
-			const char *name, struct error *error);
+int trace_read_yaml(struct trace *trace, enum trace_part parts, const struct trace_source *source,
+		    struct error *error);

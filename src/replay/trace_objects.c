@@ -227,32 +227,24 @@ int trace_read_objects(struct trace *trace, enum trace_part parts,
 	return r;
 }
 
-/* A list's items, or the object itself. */
-static int take_document(struct objects *objects, struct json_object *document, unsigned long line)
+int trace_read_yaml(struct trace *trace, enum trace_part parts, const struct trace_source *source,
+		    struct error *error)
 {
-	struct json_object *items = json_get(document, "items");
-	int r = 0;
-
-	if (!json_object_is_type(items, json_type_array))
-		return take_object(objects, document, line);
-	for (size_t i = 0; r == 0 && i < json_object_array_length(items); i++) {
-		struct json_object *item = json_object_array_get_idx(items, i);
-
-		r = take_object(objects, item, yaml_line(item) ? yaml_line(item) : line);
-	}
-	return r;
-}
-
-int trace_parse_objects(struct trace *trace, enum trace_part parts, const char *text, size_t length,
-			const char *name, struct error *error)
-{
-	struct objects objects = { trace, parts, name, error };
-	autoyaml stream = { .name = NULL };
+	struct objects objects = { trace, parts, source->name, error };
+	autoyaml_items *items = NULL;
 	int r = listing_make(trace, error);
 
 	if (r == 0)
-		r = yaml_parse(text, length, name, &stream, error);
-	for (size_t i = 0; r == 0 && i < stream.count; i++)
-		r = take_document(&objects, stream.documents[i], stream.lines[i]);
+		r = yaml_items_new(source->fd, source->name, source->start, source->start_length,
+				   &items, error);
+	while (r >= 0) {
+		autojson *object = NULL;
+		unsigned long line = 0;
+
+		r = yaml_items_next(items, &object, &line, error);
+		if (r <= 0)
+			break;
+		r = take_object(&objects, object, line);
+	}
 	return r;
 }

@@ -75,17 +75,6 @@ static int read_rest(const struct trace_source *source, struct strbuf *text, str
 	return strbuf_failed(text) < 0 ? error_no_memory(error) : 0;
 }
 
-static int read_yaml(struct trace *trace, enum trace_part parts, const struct trace_source *source,
-		     struct error *error)
-{
-	autostrbuf text = STRBUF_INIT(TEXT_MAX + sizeof(source->start));
-	int r = read_rest(source, &text, error);
-
-	if (r < 0)
-		return r;
-	return trace_parse_objects(trace, parts, text.data, text.length, source->name, error);
-}
-
 static int read_words(struct trace *trace, enum trace_part parts, const struct trace_source *source,
 		      struct error *error)
 {
@@ -104,7 +93,7 @@ static const struct form {
 } forms[] = {
 	{ is_json, trace_read_objects },
 	{ is_csv, read_csv },
-	{ is_objects, read_yaml },
+	{ is_objects, trace_read_yaml },
 	{ is_any, read_words },
 };
 
