@@ -110,12 +110,23 @@ static int choose_start(const struct mig_look *look)
 	return mig_use_choose(look->model, &look->use, look->profile, NULL);
 }
 
+/* The lowest, which is found sooner: where only the number counts. */
+static int any_start(const struct mig_look *look)
+{
+	if (look->card && look->card->layout_count)
+		return choose_start(look);
+	for (unsigned i = 0; i < look->profile->start_count; i++)
+		if (mig_use_takes(look->model, &look->use, look->profile, look->profile->starts[i]))
+			return look->profile->starts[i];
+	return -ENOENT;
+}
+
 static unsigned card_room(struct mig_look look, unsigned most)
 {
 	unsigned room = 0;
 
 	for (; room < most; room++) {
-		int start = choose_start(&look);
+		int start = any_start(&look);
 
 		if (start < 0)
 			break;
@@ -246,14 +257,17 @@ int64_t mig_choose(const struct pool *pool, const struct shape *shape, const str
 		struct answer answer = shape_score(pool, shape, &question);
 		unsigned card = first_card(answer.cards);
 		struct mig_look *look = &looks[card];
-		unsigned start = (unsigned)choose_start(look);
+		unsigned start;
 
 		value += answer.value;
+		if (!ret && i + 1 == request->cards)
+			break;
+		start = (unsigned)choose_start(look);
 		mig_use_add(&look->use, look->profile, start);
 		board_take(&left, &piece, answer.cards);
 		left.tags |= tag_of(&piece);
 		piece.cpu_milli = 0; /* once a Pod */
-		if (choose_start(look) < 0)
+		if (any_start(look) < 0)
 			fits &= ~answer.cards;
 		if (ret)
 			add_to_placement(
