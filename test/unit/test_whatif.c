@@ -127,6 +127,11 @@ static const struct {
 	  { 2, 2, 0, 9, 7 },
 	  "Cards of NVIDIA H100 80GB HBM3 in mode MIG now: 1 with as-needed.\n"
 	  "9 Pods: a slice of 9 GiB is 1 of 1g.10gb now." },
+	{ "6 nodes of 8 h100; 1 gang of 4 Pods of 8 cards; 2 Pods of 8 cards",
+	  { .remove = "3" },
+	  { 6, 48, 0, 6, 6 },
+	  { 3, 24, 0, 6, 2 },
+	  "3 nodes are removed, with 24 cards: node-00004, node-00005, node-00006." },
 	{ RUNS,
 	  { .remove = "node-00001" },
 	  { 2, 8, 4, 2, 1 },
