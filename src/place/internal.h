@@ -196,7 +196,7 @@ static inline int64_t resource_left(int64_t total, int64_t used)
 
 static inline const struct room *node_rooms(const struct pool *pool, const struct node *node)
 {
-	return &pool->rooms[node->first];
+	return pool->rooms ? &pool->rooms[node->first] : NULL; /* a pool without cards has none */
 }
 
 /* A request, looked up once. */

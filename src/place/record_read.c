@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define LINE_SIZE_MAX ((size_t)16 << 20)
-#define GANG_MAX      4096 /* Pods; a decision has some KiB */
+#define CPU_MAX       (INT64_MAX >> 24) /* 1/1000 of a CPU; scores are products of it */
+#define GANG_MAX      4096              /* Pods; a decision has some KiB */
 
 struct playback {
 	char *source;            /* owned */
@@ -173,6 +174,10 @@ static int play_demand(struct playback *playback, struct json_object *event, str
 	r = demand_from_json(json_get(event, "asks"), demand, error);
 	if (r < 0)
 		return bad_part(playback, r, error);
+	if (demand->needs.cpu_milli > CPU_MAX) {
+		demand_release(demand);
+		return bad(playback, error, "a demand asks for more CPU than any machine has");
+	}
 	slot = VEC_ADD(&playback->demands, &playback->demand_count, &playback->demand_capacity);
 	if (!slot) {
 		demand_release(demand);

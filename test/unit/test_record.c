@@ -396,6 +396,8 @@ static const struct {
 	{ TITLE NODE NODE, "x:3: node a is in the pool already" },
 	{ TITLE DEMAND("1", "1"), "x:2: demands are numbered from 0, one after the other" AGAIN },
 	{ TITLE DEMAND("0", "1") DEMAND("1", "1"), "x:3: this demand has a number already" },
+	{ TITLE DEMAND("0", "549755813888"),
+	  "x:2: a demand asks for more CPU than any machine has" AGAIN },
 	{ TITLE DEMAND("0", "-1"), "x:2: demand.cpuMilli is -1" },
 	{ TITLE "{\"event\":\"workload\"}", "x:2: the workload has no list of classes" AGAIN },
 	{ TITLE DEMAND("0", "1") "{\"event\":\"workload\",\"classes\":[[0,1.5]]}",
