@@ -211,7 +211,7 @@ static void print_classes(const struct explain *explain)
 	const struct explanation *explanation = &explain->explanation;
 	enum reason_code codes[REASON_CODE_MAX];
 	size_t count = order_codes(explanation, codes);
-	bool cards = asked_demand(explain)->request_count > 0;
+	bool cards = asked_demand(explain)->request_count == 1;
 	autocolumns columns = COLUMNS_INIT(cards ? 3 : 2);
 
 	columns.right = ~1u;
@@ -343,7 +343,7 @@ static void print_explanation(const struct explain *explain)
 	print_classes(explain);
 	if (explain->options->per_node)
 		print_node_table(explain);
-	if (explain->options->per_card && asked_demand(explain)->request_count)
+	if (explain->options->per_card && asked_demand(explain)->request_count == 1)
 		print_card_table(explain);
 	if (explain->arrive)
 		printf("\n%zu Pods arrived before it, %zu of them found no place; %.2f %% of the "
@@ -358,7 +358,7 @@ static void print_explanation(const struct explain *explain)
 static void print_csv(const struct explain *explain)
 {
 	const struct explanation *explanation = &explain->explanation;
-	bool cards = explain->options->per_card && asked_demand(explain)->request_count;
+	bool cards = explain->options->per_card && asked_demand(explain)->request_count == 1;
 
 	printf(cards ? "node,card,uuid,code,wanted,have,total\n"
 		     : "node,rank,value,cards_serving,code,wanted,have,total\n");
@@ -446,7 +446,7 @@ static int add_nodes(const struct explain *explain, struct json_object *object)
 			return -ENOMEM;
 		node_reason(explain, number, &reason);
 		r = add_reason(&reason, node);
-		if (r == 0 && asked_demand(explain)->request_count)
+		if (r == 0 && asked_demand(explain)->request_count == 1)
 			r = add_cards(explain, number, node);
 	}
 	return r;

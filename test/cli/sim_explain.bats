@@ -82,6 +82,25 @@ print(said["pods_placed_before"] + said["pods_failed_before"])'
 	[ "$before" -lt "$all" ]
 }
 
+@test "a Pod of two containers is explained by nodes alone" {
+	cat >"$BATS_TEST_TMPDIR/pod.yaml" <<'END'
+apiVersion: v1
+kind: Pod
+metadata: {name: pair}
+spec:
+  containers:
+  - {name: one, image: x, resources: {limits: {nvidia.com/gpu: 1}}}
+  - {name: two, image: x, resources: {limits: {nvidia.com/gpu: 1}}}
+END
+	run gpupool sim explain --cluster-text "$few" --arrival 0 --pod-file "$BATS_TEST_TMPDIR/pod.yaml" --per-card
+	[ "$status" -eq 5 ]
+	[[ $output == *'0/5 nodes fit: '* ]]
+	[[ $output != *CARDS* ]]
+	[[ $output != *' serves '* ]]
+	run gpupool sim explain --cluster-text "$few" --arrival 0 --pod-file "$BATS_TEST_TMPDIR/pod.yaml" --json
+	[[ $output != *'"serves"'* ]]
+}
+
 @test "rows of nodes and of cards as CSV" {
 	run gpupool sim explain --cluster-text "$few" --arrival 0 --ask '1 card' --csv
 	[ "${lines[0]}" = 'node,rank,value,cards_serving,code,wanted,have,total' ]
