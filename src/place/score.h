@@ -14,6 +14,7 @@
 #define MILLI_WHOLE 1000u
 #define SHARE_ONE   (1 << 20) /* fixed point of shares and of values, in cards */
 #define CPU_LANES   16        /* CPU prices that are tried for a node */
+#define CPU_MOST    (1 << 27) /* milli; more is no better or worse, so that products stay in 64 bits */
 #define SHARED_MAX  16        /* classes of several parts of cards that have a short way */
 
 /* What is left on a node. */
@@ -174,6 +175,12 @@ struct answer score_default(const struct question *question);
 int64_t value_worth(const struct score_tables *tables, const struct board *board);
 /* What score_default() takes off for each card of a node of this kind. */
 int32_t value_rare(const struct value_tables *tables, const struct board *board);
+
+/* CPU as scores count it. */
+static inline int64_t score_cpu(int64_t milli)
+{
+	return milli == RESOURCE_UNLIMITED || milli < CPU_MOST ? milli : CPU_MOST;
+}
 
 static inline bool board_one_model(const struct board *board)
 {

@@ -150,8 +150,8 @@ void pool_board(const struct pool *pool, unsigned node, struct board *ret)
 	const struct room *rooms = node_rooms(pool, of);
 
 	ret->node = of;
-	ret->cpu_total = of->total.cpu_milli;
-	ret->cpu_left = resource_left(of->total.cpu_milli, of->used.cpu_milli);
+	ret->cpu_total = score_cpu(of->total.cpu_milli);
+	ret->cpu_left = score_cpu(resource_left(of->total.cpu_milli, of->used.cpu_milli));
 	ret->tags = of->tags;
 	ret->number = node;
 	ret->count = of->count;
@@ -238,7 +238,7 @@ int shape_init(const struct pool *pool, const struct demand *demand, struct shap
 		.cards = request && request->kind == REQUEST_MIG ? 1
 			 : request                               ? request->cards
 								 : 0,
-		.cpu_milli = demand->needs.cpu_milli,
+		.cpu_milli = score_cpu(demand->needs.cpu_milli),
 		.whole = request && request->kind == REQUEST_WHOLE,
 	};
 	ret->ties = policy == NODE_POLICY_RANDOM ? TIE_RANDOM : pool->options.ties;

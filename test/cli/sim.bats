@@ -313,3 +313,18 @@ PY
 	[ "$status" -eq 1 ]
 	[[ $output == *gangs* ]]
 }
+
+@test "numbers of CPUs that no machine has are no trouble to any policy" {
+	cat >"$BATS_TEST_TMPDIR/large.yaml" <<'YAML'
+nodes:
+- {count: 2, gpus: 2, model: a100, cpu: 9000000000000}
+pods:
+- {count: 2, gpus: 1, cpu: 9000000000000}
+- {count: 2, gpu-memory: 3Gi, cpu: 9000000000}
+YAML
+	for policy in default random dotprod gpuclustering gpupacking bestfit fgd binpack spread topology; do
+		run gpupool sim run --cluster "$BATS_TEST_TMPDIR/large.yaml" --policy $policy --json
+		[ "$status" -eq 0 ]
+		[ "$(number pods_placed)" -ge 2 ]
+	done
+}
