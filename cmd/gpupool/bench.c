@@ -174,9 +174,10 @@ const struct command command_bench_place = {
 	.summary = "measure how fast decisions are on a made-up cluster",
 	.operands = "",
 	.description =
-		"Makes a cluster of four card models, lets Pods come and go so that it is "
-		"between half and 95 % full, and tells how long decisions take. The checksum "
-		"is over all decisions: the same for equal options on every machine.",
+		"Makes a cluster of four card models and fills it to the half. Then Pods of 151 "
+		"shapes come and go side by side, so that the fill wanders between 50 and 95 %, "
+		"and it tells how long decisions take, on one core. The checksum is over all "
+		"decisions: the same for equal options on every machine.",
 	.examples = "gpupool bench place --nodes 5000 --cards 8 --pods 100000 --json\n",
 	.options = bench_rows,
 	.run = bench_place_command,

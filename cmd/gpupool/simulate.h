@@ -57,17 +57,18 @@ struct simulate_inputs {
 		.offset = offsetof(type, inputs.cluster_text)                               \
 	}
 /* A paragraph of each description. */
-#define SIMULATE_INPUT_TEXT                                                                      \
-	"A file is what kubectl get nodes,pods -A -o json prints (or -o yaml), a CSV file or a " \
-	"cluster in few words, told by how it begins. CSV of nodes: "                            \
-	"sn, cpu_milli, memory_mib, gpu and model. Of Pods: name, cpu_milli, memory_mib, "       \
-	"num_gpu and gpu_milli; optional gpu_spec, creation_time and deletion_time."
-#define SIMULATE_ARRIVAL_ROW(type)                                                             \
-	{                                                                                      \
-		.name = "arrival", .kind = OPTION_STRING, .argument = "PERCENT",               \
-		.help = "how much of all cards is asked for in the end, 0 to 1000; 0: by the " \
-			"list as it is (default: 130 for CSV files, else 0)",                  \
-		.offset = offsetof(type, arrival)                                              \
+#define SIMULATE_INPUT_TEXT                                                                       \
+	"A file is what kubectl get nodes,pods -A -o json prints (or -o yaml), a CSV file or a "  \
+	"cluster in few words, told by how it begins. CSV of nodes: "                             \
+	"sn, cpu_milli, memory_mib, gpu and model. Of Pods: name, cpu_milli, memory_mib, "        \
+	"num_gpu and gpu_milli; optional gpu_spec, creation_time and deletion_time. A card of a " \
+	"CSV file counts as 1000 GiB, gpu_milli 460 as a slice of 460 GiB."
+#define SIMULATE_ARRIVAL_ROW(type)                                                               \
+	{                                                                                        \
+		.name = "arrival", .kind = OPTION_STRING, .argument = "PERCENT",                 \
+		.help = "how much of all cards is asked for in the end, 0 to 1000; 0: each Pod " \
+			"of the list once (default: 130 for CSV files, else 0)",                 \
+		.offset = offsetof(type, arrival)                                                \
 	}
 
 /* -EINVAL when COMMAND would have nothing to read, or standard input twice. */

@@ -46,7 +46,8 @@ static const struct option_row simulate_compare_rows[] = {
 	  .offset = offsetof(struct simulate_compare_options, at) },
 	{ .name = "replay",
 	  .kind = OPTION_FLAG,
-	  .help = "Pods arrive and end at the times of the list instead; one seed is enough",
+	  .help = "Pods arrive and end at the times of the list instead; one seed is enough "
+		  "without --load",
 	  .offset = offsetof(struct simulate_compare_options, replay) },
 	{ .name = "load",
 	  .kind = OPTION_UINT,

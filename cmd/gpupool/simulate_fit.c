@@ -287,7 +287,7 @@ const struct command command_sim_fit = {
 		"another until one does not fit; the sentence says what it lacks on the node that "
 		"is nearest to a fit, the counts what each node lacks.\n"
 		"\n" SIMULATE_INPUT_TEXT,
-	.examples = "gpupool sim fit --nodes nodes.csv --pods pods.csv --ask '12 GiB 30 %'\n"
+	.examples = "gpupool sim fit --cluster cluster.json --ask '12 GiB 30 %'\n"
 		    "gpupool sim fit --nodes nodes.csv --pods pods.csv --pod-file pod.yaml --json",
 	.options = simulate_fit_rows,
 	.run = simulate_fit,

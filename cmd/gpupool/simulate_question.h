@@ -14,42 +14,42 @@ struct simulate_question {
 
 /* Rows for a table whose options structure has a `struct simulate_inputs inputs` and a `struct
  * simulate_question question`. */
-#define SIMULATE_QUESTION_ROWS(type)                                                          \
-	SIMULATE_INPUT_ROWS(type),                                                            \
-		{ .name = "arrival",                                                          \
-		  .kind = OPTION_STRING,                                                      \
-		  .argument = "PERCENT",                                                      \
-		  .help = "who does not run yet arrives first, as with 'sim run'; 0: by the " \
-			  "list as it is",                                                    \
-		  .offset = offsetof(type, question.arrival) },                               \
-		{ .name = "policy",                                                           \
-		  .kind = OPTION_CHOICE,                                                      \
-		  .argument = "NAME",                                                         \
-		  .help = "which node and cards when several fit",                            \
-		  .offset = offsetof(type, question.policy),                                  \
-		  .choices = SIMULATE_POLICIES,                                               \
-		  .fallback = "default" },                                                    \
-		{ .name = "ties",                                                             \
-		  .kind = OPTION_CHOICE,                                                      \
-		  .argument = "RULE",                                                         \
-		  .help = "which of the nodes that are alike to the policy",                  \
-		  .offset = offsetof(type, question.ties),                                    \
-		  .choices = SIMULATE_TIES,                                                   \
-		  .fallback = "name" },                                                       \
-		{ .name = "seed",                                                             \
-		  .kind = OPTION_UINT,                                                        \
-		  .argument = "N",                                                            \
-		  .help = "of the order of arrival and of whatever is random",                \
-		  .offset = offsetof(type, question.seed),                                    \
-		  .fallback = "42" },                                                         \
-		{ .name = "csv",                                                              \
-		  .kind = OPTION_FLAG,                                                        \
-		  .help = "print rows as CSV",                                                \
-		  .offset = offsetof(type, question.csv) },                                   \
-	{                                                                                     \
-		.name = "top", .kind = OPTION_UINT, .argument = "N",                          \
-		.help = "nodes that the table names", .offset = offsetof(type, question.top), \
-		.minimum = 0, .maximum = 1000000, .fallback = "10"                            \
+#define SIMULATE_QUESTION_ROWS(type)                                                            \
+	SIMULATE_INPUT_ROWS(type),                                                              \
+		{ .name = "arrival",                                                            \
+		  .kind = OPTION_STRING,                                                        \
+		  .argument = "PERCENT",                                                        \
+		  .help = "who does not run yet arrives first, as with 'sim run'; 0: each Pod " \
+			  "of the list once",                                                   \
+		  .offset = offsetof(type, question.arrival) },                                 \
+		{ .name = "policy",                                                             \
+		  .kind = OPTION_CHOICE,                                                        \
+		  .argument = "NAME",                                                           \
+		  .help = "which node and cards when several fit",                              \
+		  .offset = offsetof(type, question.policy),                                    \
+		  .choices = SIMULATE_POLICIES,                                                 \
+		  .fallback = "default" },                                                      \
+		{ .name = "ties",                                                               \
+		  .kind = OPTION_CHOICE,                                                        \
+		  .argument = "RULE",                                                           \
+		  .help = "which of the nodes that are alike to the policy",                    \
+		  .offset = offsetof(type, question.ties),                                      \
+		  .choices = SIMULATE_TIES,                                                     \
+		  .fallback = "name" },                                                         \
+		{ .name = "seed",                                                               \
+		  .kind = OPTION_UINT,                                                          \
+		  .argument = "N",                                                              \
+		  .help = "of the order of arrival and of whatever is random",                  \
+		  .offset = offsetof(type, question.seed),                                      \
+		  .fallback = "42" },                                                           \
+		{ .name = "csv",                                                                \
+		  .kind = OPTION_FLAG,                                                          \
+		  .help = "print rows as CSV",                                                  \
+		  .offset = offsetof(type, question.csv) },                                     \
+	{                                                                                       \
+		.name = "top", .kind = OPTION_UINT, .argument = "N",                            \
+		.help = "nodes that the table names", .offset = offsetof(type, question.top),   \
+		.minimum = 0, .maximum = 1000000, .fallback = "10"                              \
 	}
 
 /* *ret_arrive: --arrival was given. -EINVAL: wrong usage of COMMAND. */

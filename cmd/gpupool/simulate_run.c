@@ -80,7 +80,8 @@ static const struct option_row simulate_run_rows[] = {
 	{ .name = "record",
 	  .kind = OPTION_STRING,
 	  .argument = "FILE",
-	  .help = "write a log of all decisions, for gpupool sim replay",
+	  .help = "write a log of all decisions, for gpupool sim replay; not with --look-ahead or "
+		  "--moves",
 	  .offset = offsetof(struct simulate_run_options, record) },
 	{ .name = "jobs",
 	  .kind = OPTION_UINT,
@@ -407,12 +408,10 @@ const struct command command_sim_run = {
 	.operands = "",
 	.description =
 		"The list is shuffled by the seed. While it asks for more than the arrival, Pods "
-		"are "
-		"removed at random; then Pods of the list are appended at random until the next "
-		"would "
-		"ask for more. Nobody leaves, and who does not fit is dropped: this is the "
-		"protocol of "
-		"Weng et al., USENIX ATC 2023. With --replay Pods come and go at their times.\n"
+		"are removed at random; then Pods of the list are appended at random until the "
+		"next would ask for more. Nobody leaves, and who does not fit is dropped: this is "
+		"the protocol of Weng et al., USENIX ATC 2023. With --arrival 0 each Pod of the "
+		"list comes once. With --replay Pods come and go at their times.\n"
 		"\n" SIMULATE_INPUT_TEXT "\n\n"
 		"Allocated is what was given, of all cards. Fragmented is what is free and of no "
 		"use to "
