@@ -330,7 +330,9 @@ static int step(struct bench *bench, struct error *error)
 		bench->target = FILL_LEAST + below(bench, FILL_MOST - FILL_LEAST + 1);
 		bench->rising = fill < bench->target;
 	}
-	if (bench->held_count && below(bench, 3) < (bench->rising ? 1 : 2))
+	/* Where CPU is short few fit: then nobody leaves below the least fill, as long as some fit. */
+	if (bench->held_count && (fill > FILL_LEAST || bench->refused_in_a_row >= STUCK) &&
+	    below(bench, 3) < (bench->rising ? 1 : 2))
 		return release(bench, error);
 	return decide(bench, error);
 }
