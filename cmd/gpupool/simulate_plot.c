@@ -209,7 +209,7 @@ int simulate_plot_curves(const struct simulate_plot *plot, const struct simulate
 void simulate_plot_describe(const struct run_options *options, size_t count, uint64_t last,
 			    char *ret, size_t size)
 {
-	char arrival[64] = "the list as it is", seeds[64];
+	char arrival[64] = "each Pod of the list once", seeds[64];
 
 	if (options->replay)
 		snprintf(arrival, sizeof(arrival), "arrivals and ends by time");

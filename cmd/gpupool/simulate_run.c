@@ -129,6 +129,29 @@ static int run_one(void *context, size_t index, struct error *error)
 	return r;
 }
 
+/* What would be passed over in silence is told. */
+static int check_together(const struct simulate_run_options *options, struct error *error)
+{
+	const struct {
+		bool wrong;
+		const char *why;
+	} rows[] = {
+		{ options->wait && !options->replay,
+		  "--wait is for Pods that end; give --replay, too" },
+		{ options->load && !options->replay,
+		  "--load stretches the lives of Pods; give --replay, too" },
+		{ options->arrival && options->replay,
+		  "with --replay Pods come at their times; leave --arrival out" },
+		{ options->record && (options->look_ahead > 1 || options->moves),
+		  "a log of decisions knows no moves; leave --look-ahead and --moves out" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].wrong)
+			return error_set(error, EINVAL, "%s", rows[i].why);
+	return 0;
+}
+
 static int runs_set(struct runs *runs, const struct simulate_run_options *options,
 		    struct error *error)
 {
@@ -141,7 +164,9 @@ static int runs_set(struct runs *runs, const struct simulate_run_options *option
 				   .look_ahead = (unsigned)options->look_ahead,
 				   .moves_permille = (unsigned)options->moves * 10 };
 
-	int r = simulate_read_policy(options->policy, options->ties, &one.place, error);
+	int r = check_together(options, error);
+	if (r == 0)
+		r = simulate_read_policy(options->policy, options->ties, &one.place, error);
 	if (r == 0)
 		r = simulate_read_arrival(options->arrival, &one.arrival, error);
 	if (r == 0 && options->seeds)

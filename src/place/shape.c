@@ -14,7 +14,7 @@
 #define SHAPES_MEMORY (256u << 20) /* bytes, as long as there are more than SHAPES_MIN */
 #define BUCKETS       (2 * SHAPES_MAX)
 #define NO_SHAPE      UINT16_MAX
-#define TENDED_TURNS  8u  /* times the number of shapes */
+#define TENDED_TURNS  8u    /* times the number of shapes */
 #define TENDED_MISSED 1024u /* changes */
 #define TENDED_TRIES  4u
 #define LINE          64u /* bytes of the processor's cache */

@@ -77,7 +77,7 @@ int arrivals_make(const struct trace *trace, const struct protocol *protocol, st
 	if (protocol->percent && (!asked || !wanted))
 		return error_set(error, EINVAL,
 				 "%s, so that no percent of the cards can arrive; write --arrival "
-				 "0 for the list as it is",
+				 "0 for each Pod of the list once",
 				 asked ? "the nodes have no cards" : "no Pod asks for a card");
 	random_start(&shuffle, protocol->seed, RANDOM_SHUFFLE);
 	random_start(&tune, protocol->seed, RANDOM_TUNE);

@@ -122,7 +122,10 @@ static int run_set_seating(struct run *run, struct error *error)
 				 "some Pods are of gangs, which are placed when they come; leave "
 				 "--look-ahead and --moves out");
 	r = seating_new(run->pool, &options, &run->seating);
-
+	if (r == -EINVAL)
+		return error_set(error, EINVAL,
+				 "no Pod asks for cards, so that no place is better than another; "
+				 "leave --look-ahead and --moves out");
 	for (size_t i = 0; r == 0 && i < run->trace->shape_count; i++)
 		r = seating_add_kind(run->seating, &run->trace->shapes[i].demand, &kind);
 	return r < 0 ? error_set_errno(error, -r, "cannot look ahead or move") : 0;

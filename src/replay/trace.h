@@ -213,7 +213,7 @@ void random_shuffle(struct random *random, uint32_t *items, size_t count);
 
 struct protocol {
 	uint64_t seed;
-	unsigned percent; /* of the cards' capacity that arrives; 0: the list as it is */
+	unsigned percent; /* of the cards' capacity that arrives; 0: each Pod once */
 	bool original;    /* see docs/placement.md */
 };
 
@@ -222,8 +222,8 @@ struct arrivals {
 	size_t count, capacity;
 };
 /*
- * The published protocol: the list of those that do not run already is shuffled; while it asks for more than percent, one at random
- * is removed; then random ones of the list are appended until the next would ask for more. The
+ * The published protocol: the list of those that do not run already is shuffled; while it asks for
+ * more than percent, one at random is removed; then random ones of the list are appended until the next would ask for more. The
  * original counts one card of a Pod in that last test, not all.
  */
 int arrivals_make(const struct trace *trace, const struct protocol *protocol, struct arrivals *ret,

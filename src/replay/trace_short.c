@@ -157,9 +157,11 @@ static int check_nodes(const struct trace *trace, const struct item *item, uint6
 	if (gpus && !item->model[0])
 		return fail(item, error, "nodes with cards need their model; write model: h100");
 	if (gpus && !mib)
-		return fail(item, error,
-			    "the memory of the model '%s' is not known here; write gpu-memory",
-			    item->model);
+		return fail(
+			item, error,
+			"the memory of the model '%s' is not known here; write it, as in '4 nodes "
+			"of 8 %s 24 GiB', or gpu-memory in YAML",
+			item->model, item->model);
 	if (mib >= CARD_MIB)
 		return fail(item, error, "no card has %" PRIu64 " MiB; write less", mib);
 	if (item->mode[0] && (int)card_mode_from_string(item->mode) < 0)

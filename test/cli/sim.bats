@@ -256,8 +256,21 @@ number() {
 	[ "$status" -eq 1 ]
 	[[ $output == *"leave --look-ahead out"* ]]
 	run gpupool sim run --nodes $nodes --pods $pods --moves 1 --record "$BATS_TEST_TMPDIR/log"
-	[ "$status" -eq 1 ]
+	[ "$status" -eq 2 ]
 	[[ $output == *"a log of decisions knows no moves; "* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/log" ]
+	run gpupool sim run --cluster-text '2 nodes of 8 h100' --moves 4
+	[ "$status" -eq 1 ]
+	[[ $output == *"no Pod asks for cards"*"leave --look-ahead and --moves out" ]]
+}
+
+@test "options that would be passed over are refused" {
+	for wrong in --wait '--load 110' '--replay --arrival 130'; do
+		# shellcheck disable=SC2086 # several words
+		run gpupool sim run --nodes $nodes --pods $pods $wrong
+		[ "$status" -eq 2 ]
+		[ "${#lines[@]}" -eq 1 ]
+	done
 }
 
 @test "lists of Pods are made from a seed, and replays fill the cluster by a load" {

@@ -76,7 +76,9 @@ static const struct {
 	{ "1 Pod", 0, 0, 0, "t:1: '1 Pod' is not understood; " FORM },
 	{ "1 2 3 4 5 6 7 8 9", 0, 0, 0, "t:1: '1 2 3 4 5 6 7 8 9' is not understood; " FORM },
 	{ "1 node of 8 m99", 0, 0, 0,
-	  "t:1: the memory of the model 'm99' is not known here; write gpu-memory" },
+	  "t:1: the memory of the model 'm99' is not known here; write it, as in '4 nodes of 8 m99 "
+	  "24 GiB', or "
+	  "gpu-memory in YAML" },
 	{ "100000 nodes of 64 h100", 0, 0, 0,
 	  "t:1: more than 100000 nodes or 1000000 cards in all; write smaller counts" },
 	{ "1999999 Pods of 1 GiB;2 Pods of 1 GiB", 0, 0, 1999999,
