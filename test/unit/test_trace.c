@@ -301,8 +301,8 @@ TEST(arrivals_need_somebody_who_asks)
 			 0);
 	assert_int_equal(arrivals_make(&trace, &protocol, &arrivals, &error), -EINVAL);
 	assert_string_equal(error.message, "no Pod asks for a card, so that no percent of the "
-					   "cards can arrive; write --arrival 0 for the list as "
-					   "it is");
+					   "cards can arrive; write --arrival 0 for each Pod of "
+					   "the list once");
 }
 
 TEST(trace_survives_every_failed_allocation)
