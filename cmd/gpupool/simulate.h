@@ -63,6 +63,31 @@ struct simulate_inputs {
 	"sn, cpu_milli, memory_mib, gpu and model. Of Pods: name, cpu_milli, memory_mib, "        \
 	"num_gpu and gpu_milli; optional gpu_spec, creation_time and deletion_time. A card of a " \
 	"CSV file counts as 1000 GiB, gpu_milli 460 as a slice of 460 GiB."
+#define SIMULATE_TIES_ROW(type)                                                              \
+	{                                                                                    \
+		.name = "ties", .kind = OPTION_CHOICE, .argument = "RULE",                   \
+		.help = "which of the nodes that are alike to the policy",                   \
+		.offset = offsetof(type, ties), .choices = SIMULATE_TIES, .fallback = "name" \
+	}
+#define SIMULATE_SEED_ROW(type)                                              \
+	{                                                                    \
+		.name = "seed", .kind = OPTION_UINT, .argument = "N",        \
+		.help = "of the order of arrival and of whatever is random", \
+		.offset = offsetof(type, seed), .fallback = "42"             \
+	}
+#define SIMULATE_JOBS_ROW(type)                                                    \
+	{                                                                          \
+		.name = "jobs", .kind = OPTION_UINT, .argument = "N",              \
+		.help = "runs at once (default: as many as there are processors)", \
+		.offset = offsetof(type, jobs), .minimum = 0, .maximum = 256       \
+	}
+#define SIMULATE_PROGRESS_ROW(type)                                                    \
+	{                                                                              \
+		.name = "progress", .kind = OPTION_FLAG,                               \
+		.help = "say how far it is, also where standard error is no terminal", \
+		.offset = offsetof(type, progress)                                     \
+	}
+
 #define SIMULATE_ARRIVAL_ROW(type)                                                               \
 	{                                                                                        \
 		.name = "arrival", .kind = OPTION_STRING, .argument = "PERCENT",                 \

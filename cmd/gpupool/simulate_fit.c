@@ -25,10 +25,7 @@ static const struct option_row simulate_fit_rows[] = {
 	  .minimum = 1,
 	  .maximum = 10000000,
 	  .fallback = "1000000" },
-	{ .name = "progress",
-	  .kind = OPTION_FLAG,
-	  .help = "say how far it is, also where standard error is no terminal",
-	  .offset = offsetof(struct simulate_fit_options, progress) },
+	SIMULATE_PROGRESS_ROW(struct simulate_fit_options),
 	COMMON_ROW_JSON(struct simulate_fit_options),
 	{ .name = NULL },
 };

@@ -28,7 +28,6 @@ struct slot {
 	uint16_t model;   /* position in the pool's models */
 	uint16_t units;   /* GiB of the card */
 	uint16_t granted; /* GiB held by slices */
-	uint16_t foreign; /* GiB, rounded up, used without a grant */
 	uint16_t slices;  /* slices held */
 	uint16_t weights; /* GiB of granted without a cap: those have compute by their share */
 	uint8_t compute;  /* sum of the hard caps, per cent */

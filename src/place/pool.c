@@ -173,7 +173,6 @@ static int add_slot(struct pool *pool, const struct node *node, unsigned card, s
 {
 	const struct card *from = &node->cards[card];
 	uint32_t number = (uint32_t)pool->slot_count;
-	uint64_t foreign = card_foreign_mib(from);
 	struct slot *slot;
 	uint16_t model = 0;
 	int r;
@@ -190,13 +189,11 @@ static int add_slot(struct pool *pool, const struct node *node, unsigned card, s
 		       : VEC_ADD(&pool->slots, &pool->slot_count, &pool->slot_capacity);
 	if (!slot)
 		return error_no_memory(error);
-	foreign = foreign / MIB_PER_UNIT + (foreign % MIB_PER_UNIT != 0);
 	*slot = (struct slot){
 		.node = (uint32_t)pool->node_count,
 		.model = model,
 		.units = (uint16_t)card_units(from),
 		.size_unknown = !card_units(from) && from->condition.health != CARD_HEALTHY,
-		.foreign = foreign > CARD_UNITS_MAX ? (uint16_t)CARD_UNITS_MAX : (uint16_t)foreign,
 	};
 	if (pool->model_units[model] < slot->units) /* one that was lost may not have told */
 		pool->model_units[model] = slot->units;
@@ -329,13 +326,17 @@ bool pool_card_held_whole(const struct pool *pool, unsigned node, unsigned card)
 
 unsigned pool_card_free(const struct pool *pool, unsigned node, unsigned card)
 {
-	unsigned free, foreign;
+	const struct card *of = pool_card(pool, node, card);
+	uint64_t foreign;
+	unsigned free;
 
-	if (!pool_card(pool, node, card))
+	if (!of)
 		return 0;
 	free = slot_free_units(node_slot(pool, &pool->nodes[node], card));
-	foreign = node_slot(pool, &pool->nodes[node], card)->foreign;
-	return free > foreign ? free - foreign : 0;
+	foreign = card_foreign_mib(of);
+	foreign =
+		foreign / MIB_PER_UNIT + (foreign % MIB_PER_UNIT != 0); /* it may be the largest */
+	return free > foreign ? free - (unsigned)foreign : 0;
 }
 
 unsigned pool_card_free_compute(const struct pool *pool, unsigned node, unsigned card)
