@@ -159,23 +159,19 @@ static uint64_t filter_taint(const struct look *look)
 
 static uint64_t filter_cpu(const struct look *look)
 {
-	return node_passes(look, look->query->demand->needs.cpu_milli <=
-					 resource_left(look->node->total.cpu_milli,
-						       look->node->used.cpu_milli));
+	return node_passes(look,
+			   look->query->demand->needs.cpu_milli <= look->node->left.cpu_milli);
 }
 
 static uint64_t filter_memory(const struct look *look)
 {
-	return node_passes(look, look->query->demand->needs.memory_mib <=
-					 resource_left(look->node->total.memory_mib,
-						       look->node->used.memory_mib));
+	return node_passes(look,
+			   look->query->demand->needs.memory_mib <= look->node->left.memory_mib);
 }
 
 static uint64_t filter_pods(const struct look *look)
 {
-	return node_passes(look,
-			   look->query->demand->needs.pods <=
-				   resource_left(look->node->total.pods, look->node->used.pods));
+	return node_passes(look, look->query->demand->needs.pods <= look->node->left.pods);
 }
 
 static uint64_t (*const filters[DEPTH_FITS])(const struct look *) = {
@@ -244,22 +240,22 @@ static unsigned named_card(const struct look *look, uint64_t passed)
 static void stop_at_node(const struct look *look, enum depth depth, struct standing *standing)
 {
 	const struct resources *needs = &look->query->demand->needs;
-	const struct resources *total = &look->node->total, *used = &look->node->used;
+	const struct resources *total = &look->node->total, *left = &look->node->left;
 	const struct {
-		int64_t wanted, total, used;
+		int64_t wanted, total, have;
 	} numbers[DEPTH_FITS] = {
-		[DEPTH_NODE_CPU] = { needs->cpu_milli, total->cpu_milli, 0 },
-		[DEPTH_NODE_MEMORY] = { needs->memory_mib, total->memory_mib, 0 },
-		[DEPTH_CPU] = { needs->cpu_milli, total->cpu_milli, used->cpu_milli },
-		[DEPTH_MEMORY] = { needs->memory_mib, total->memory_mib, used->memory_mib },
-		[DEPTH_PODS] = { needs->pods, total->pods, used->pods },
+		[DEPTH_NODE_CPU] = { needs->cpu_milli, total->cpu_milli, total->cpu_milli },
+		[DEPTH_NODE_MEMORY] = { needs->memory_mib, total->memory_mib, total->memory_mib },
+		[DEPTH_CPU] = { needs->cpu_milli, total->cpu_milli, left->cpu_milli },
+		[DEPTH_MEMORY] = { needs->memory_mib, total->memory_mib, left->memory_mib },
+		[DEPTH_PODS] = { needs->pods, total->pods, left->pods },
 	};
 
 	standing->depth = depth;
 	standing->card = NODE_CARDS_MAX;
 	standing->wanted = numbers[depth].wanted;
 	standing->total = numbers[depth].total;
-	standing->have = resource_left(numbers[depth].total, numbers[depth].used);
+	standing->have = numbers[depth].have;
 	standing->rank = standing->have;
 }
 

@@ -109,7 +109,7 @@ static void look_at_members(struct gang *gang, const struct demand *const *deman
 
 static uint64_t node_room(const struct gang *gang, const struct node *node)
 {
-	int64_t cpu = resource_left(node->total.cpu_milli, node->used.cpu_milli);
+	int64_t cpu = node->left.cpu_milli;
 	uint64_t room = 0;
 
 	if (gang->by_cpu) /* sums must not overflow */

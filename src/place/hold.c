@@ -117,6 +117,23 @@ void hold_undo(struct pool *pool, unsigned node, const struct held_card *card)
 	change_card(pool, &pool->nodes[node], card, false);
 }
 
+/* Of what may be unlimited, and may be held beyond the total. */
+static int64_t left_of(int64_t total, int64_t used)
+{
+	if (total == RESOURCE_UNLIMITED)
+		return RESOURCE_UNLIMITED;
+	return total > used ? total - used : 0;
+}
+
+static void count_left(struct node *node)
+{
+	node->left = (struct resources){
+		.cpu_milli = left_of(node->total.cpu_milli, node->used.cpu_milli),
+		.memory_mib = left_of(node->total.memory_mib, node->used.memory_mib),
+		.pods = left_of(node->total.pods, node->used.pods),
+	};
+}
+
 static void change_needs(struct node *node, const struct held *held, bool add)
 {
 	const int64_t sign = add ? 1 : -1;
@@ -124,6 +141,7 @@ static void change_needs(struct node *node, const struct held *held, bool add)
 	node->used.cpu_milli += sign * held->needs.cpu_milli;
 	node->used.memory_mib += sign * held->needs.memory_mib;
 	node->used.pods += sign * held->needs.pods;
+	count_left(node);
 	if (held->tag == 0)
 		return;
 	node->tag_counts[held->tag - 1] += add ? 1u : UINT32_MAX;
@@ -263,13 +281,6 @@ static bool decision_fits_demand(const struct pool *pool, const struct demand *d
 	return true;
 }
 
-bool hold_has_room(const struct node *node, const struct resources *needs)
-{
-	return needs->cpu_milli <= resource_left(node->total.cpu_milli, node->used.cpu_milli) &&
-	       needs->memory_mib <= resource_left(node->total.memory_mib, node->used.memory_mib) &&
-	       needs->pods <= resource_left(node->total.pods, node->used.pods);
-}
-
 /* An instance counts what the pool says, whatever the caller does. */
 static void fill_instance(const struct pool *pool, unsigned node, const char *name, unsigned start,
 			  struct held_card *card)
@@ -347,7 +358,7 @@ static int assume(struct pool *pool, const struct demand *demand, const struct d
 
 	if (!decision_fits_demand(pool, demand, decision))
 		return -EINVAL;
-	if (!hold_has_room(&pool->nodes[decision->node], &demand->needs))
+	if (!node_has_room(&pool->nodes[decision->node], &demand->needs))
 		return -EBUSY;
 	held = held_from_decision(pool, demand, decision);
 	if (!held)

@@ -59,14 +59,17 @@ struct mig_card {
 
 struct node {
 	/* What each decision and grant touches: one line of the processor's cache. */
-	uint64_t idle;        /* sets of the node's cards: no holder at all */
-	uint64_t *groups;     /* owned; NVLink groups of two and more cards */
-	struct mig_card *mig; /* owned; by card; NULL: none is in that mode */
-	uint32_t first;       /* number in the pool of the first card */
-	unsigned count, group_count;
+	uint64_t idle;          /* sets of the node's cards: no holder at all */
+	struct resources left;  /* total without used; 0 where more is used */
+	struct resources total; /* allocatable */
+	uint32_t first;         /* number in the pool of the first card */
+	uint32_t count;
 
-	struct resources total, used; /* allocatable, and the sum of needs */
-	uint64_t tags;                /* kinds of Pods that are there, see tag_of() */
+	uint64_t tags;         /* kinds of Pods that are there, see tag_of() */
+	struct resources used; /* the sum of needs */
+	uint64_t *groups;      /* owned; NVLink groups of two and more cards */
+	struct mig_card *mig;  /* owned; by card; NULL: none is in that mode */
+	unsigned group_count;
 	uint32_t tag_counts[64];
 
 	struct node_spec labels; /* owned; labels, taints and cordon only */
@@ -185,12 +188,10 @@ static inline unsigned slot_free_compute(const struct slot *slot)
 								 : COMPUTE_WHOLE - slot->compute;
 }
 
-/* Of what may be unlimited, and may be held beyond the total. */
-static inline int64_t resource_left(int64_t total, int64_t used)
+static inline bool node_has_room(const struct node *node, const struct resources *needs)
 {
-	if (total == RESOURCE_UNLIMITED)
-		return RESOURCE_UNLIMITED;
-	return total > used ? total - used : 0;
+	return needs->cpu_milli <= node->left.cpu_milli &&
+	       needs->memory_mib <= node->left.memory_mib && needs->pods <= node->left.pods;
 }
 
 static inline const struct room *node_rooms(const struct pool *pool, const struct node *node)
@@ -274,7 +275,6 @@ int refuse_standing(const struct pool *pool, const struct query *query,
 		    struct reason *ret_reason);
 
 /* hold.c */
-bool hold_has_room(const struct node *node, const struct resources *needs);
 /*
  * For a try: takes a card or an instance and writes no log, so that indexes must not be asked until
  * all is given back. False, and no change, where there is no room.

@@ -115,6 +115,7 @@ static int fill_node(struct node *node, const struct node_spec *spec)
 	const struct inventory *inventory = &spec->inventory;
 
 	node->total = spec->allocatable;
+	node->left = node->total;
 	if (node_spec_copy_rules(spec, &node->labels) < 0)
 		return -ENOMEM;
 	node->name = node->labels.name;

@@ -181,13 +181,13 @@ struct swap {
 static bool has_cards(const struct search *search, uint32_t node)
 {
 	struct node *of = &search->seating->pool->nodes[node];
-	struct resources used = of->used;
+	struct resources left = of->left;
 	uint64_t cards;
 	bool has;
 
-	of->used = (struct resources){ 0 };
+	of->left = of->total;
 	has = shape_cards(search->seating->pool, &search->kind->shape, node, &cards);
-	of->used = used;
+	of->left = left;
 	return has;
 }
 
@@ -217,13 +217,11 @@ static void try_swaps(struct search *search, const struct swap *swap)
 {
 	struct seating *seating = search->seating;
 	const struct node *nodes = seating->pool->nodes;
-	int64_t left =
-		resource_left(nodes[swap->node].total.cpu_milli, nodes[swap->node].used.cpu_milli);
+	int64_t left = nodes[swap->node].left.cpu_milli;
 	int64_t needs = swap->kind->demand->needs.cpu_milli;
 
 	for (uint32_t node = 0; node < seating->pool->node_count; node++) {
-		int64_t there =
-			resource_left(nodes[node].total.cpu_milli, nodes[node].used.cpu_milli);
+		int64_t there = nodes[node].left.cpu_milli;
 		uint32_t other = seating->spots[node].seats;
 
 		if (node == swap->node)

@@ -141,7 +141,7 @@ static bool start_try(struct several *several, unsigned node)
 		if (!part->eligible)
 			return false;
 	}
-	return hold_has_room(&several->pool->nodes[node], &several->parts[0].demand.needs);
+	return node_has_room(&several->pool->nodes[node], &several->parts[0].demand.needs);
 }
 
 static void end_try(struct several *several)

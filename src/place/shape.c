@@ -14,11 +14,11 @@
 #define SHAPES_MEMORY (256u << 20) /* bytes, as long as there are more than SHAPES_MIN */
 #define BUCKETS       (2 * SHAPES_MAX)
 #define NO_SHAPE      UINT16_MAX
-#define TENDED_TURNS  8u    /* times the number of shapes */
-#define TENDED_MISSED 1024u /* changes */
+#define TENDED_TURNS  4u
+#define TENDED_MISSED 1024u
 #define TENDED_TRIES  4u
 #define LINE          64u /* bytes of the processor's cache */
-#define AHEAD         6u  /* changed nodes */
+#define AHEAD         8u  /* changed nodes */
 #define OBSTACLE_BITS 56u /* of a rank, below the depth */
 
 struct shapes {
@@ -151,7 +151,7 @@ void pool_board(const struct pool *pool, unsigned node, struct board *ret)
 
 	ret->node = of;
 	ret->cpu_total = score_cpu(of->total.cpu_milli);
-	ret->cpu_left = score_cpu(resource_left(of->total.cpu_milli, of->used.cpu_milli));
+	ret->cpu_left = score_cpu(of->left.cpu_milli);
 	ret->tags = of->tags;
 	ret->number = node;
 	ret->count = of->count;
@@ -313,13 +313,6 @@ static int64_t shape_value(const struct pool *pool, const struct shape *shape,
 						  : ask(pool, shape, board, fits, true).value;
 }
 
-static bool node_has_room(const struct node *node, const struct resources *needs)
-{
-	return needs->cpu_milli <= resource_left(node->total.cpu_milli, node->used.cpu_milli) &&
-	       needs->memory_mib <= resource_left(node->total.memory_mib, node->used.memory_mib) &&
-	       needs->pods <= resource_left(node->total.pods, node->used.pods);
-}
-
 /* What is free on the card beyond what is asked for; below 0 it lacks as much. */
 static int spare_units(const struct pool *pool, const struct shape *shape, uint32_t card)
 {
@@ -342,32 +335,49 @@ static uint64_t eligible_cards(const struct pool *pool, const struct shape *shap
 	return shape->kind_cards[pool->kinds[node]];
 }
 
-/* What filter_node() says of a node, in a fraction of its time; *ret_cards: those that fit. */
-static bool fits_now(const struct pool *pool, const struct shape *shape, unsigned number,
-		     uint64_t *ret_cards)
+/* Those of CARDS that have room for the slice. */
+static uint64_t slice_cards(const struct pool *pool, const struct shape *shape,
+			    const struct node *node, uint64_t cards)
 {
-	const struct request *request = &shape->numbers;
-	const struct node *node = &pool->nodes[number];
-	uint64_t cards = eligible_cards(pool, shape, number), fits = 0;
+	uint64_t fits = 0;
 
-	*ret_cards = 0;
-	if (!cards || !node_has_room(node, &shape->needs))
-		return false;
-	if (request->kind == REQUEST_NONE)
-		return true;
-	if (request->kind == REQUEST_WHOLE) {
-		fits = cards & node->idle;
-		*ret_cards = fits;
-		return count_cards(fits) >= request->cards;
-	}
 	for (uint64_t rest = cards; rest; rest &= rest - 1) {
 		uint32_t card = node->first + first_card(rest);
 
 		if (spare_units(pool, shape, card) >= 0 && spare_compute(pool, shape, card) >= 0)
 			fits |= rest & -rest;
 	}
+	return fits;
+}
+
+/* Without the call that counting them all is. */
+static bool are_enough(uint64_t cards, unsigned wanted)
+{
+	for (; wanted > 1; wanted--)
+		cards &= cards - 1;
+	return cards != 0;
+}
+
+/* What filter_node() says of a node of whose cards the request is eligible for CARDS, in a fraction
+ * of its time; *ret_cards: those that fit. */
+static bool fits_now(const struct pool *pool, const struct shape *shape, unsigned number,
+		     uint64_t cards, uint64_t *ret_cards)
+{
+	const struct request *request = &shape->numbers;
+	const struct node *node = &pool->nodes[number];
+	uint64_t fits = 0;
+
+	*ret_cards = 0;
+	if (!cards || !node_has_room(node, &shape->needs))
+		return false;
+	if (request->kind == REQUEST_NONE)
+		return true;
+	if (request->kind == REQUEST_WHOLE)
+		fits = cards & node->idle;
+	else
+		fits = slice_cards(pool, shape, node, cards);
 	*ret_cards = fits;
-	return count_cards(fits) >= request->cards;
+	return are_enough(fits, request->cards);
 }
 
 bool shape_cards(const struct pool *pool, const struct shape *shape, unsigned node, uint64_t *ret)
@@ -375,7 +385,7 @@ bool shape_cards(const struct pool *pool, const struct shape *shape, unsigned no
 	struct standing standing;
 
 	if (shape->selected && shape->plain)
-		return fits_now(pool, shape, node, ret);
+		return fits_now(pool, shape, node, eligible_cards(pool, shape, node), ret);
 	filter_node(pool, &shape->query, node, &standing);
 	*ret = standing.fits;
 	return standing.depth == DEPTH_FITS;
@@ -386,23 +396,29 @@ bool shape_may_fit(const struct shape *shape, unsigned node)
 	return shape->fits.tournament.levels[0].values[node] != TOURNAMENT_OUT;
 }
 
+/* The key of NODE, on which the shape fits with CARDS. */
+static struct tournament_key key_of(const struct pool *pool, const struct shape *shape,
+				    unsigned node, uint64_t cards)
+{
+	struct tournament_key key = { 0, 0 };
+	struct board board;
+
+	pool_board(pool, node, &board);
+	key.value = shape_value(pool, shape, &board, cards);
+	if (shape->ties == TIE_BESTFIT)
+		key.tie = score_tie_bestfit(&board, &shape->piece);
+	return key;
+}
+
 bool shape_fits(const struct pool *pool, const struct shape *shape, unsigned node,
 		struct tournament_key *ret)
 {
-	struct standing standing = { .depth = DEPTH_FITS };
-	struct board board;
+	uint64_t cards;
 
 	*ret = (struct tournament_key){ TOURNAMENT_OUT, 0 };
-	if (!shape->selected || !shape->plain)
-		filter_node(pool, &shape->query, node, &standing);
-	else if (!fits_now(pool, shape, node, &standing.fits))
+	if (!shape_cards(pool, shape, node, &cards))
 		return false;
-	if (standing.depth < DEPTH_FITS)
-		return false;
-	pool_board(pool, node, &board);
-	ret->value = shape_value(pool, shape, &board, standing.fits);
-	if (shape->ties == TIE_BESTFIT)
-		ret->tie = score_tie_bestfit(&board, &shape->piece);
+	*ret = key_of(pool, shape, node, cards);
 	return true;
 }
 
@@ -450,11 +466,9 @@ static int64_t room_obstacle(const struct node *node, const struct resources *ne
 		enum depth depth;
 		int64_t need, left;
 	} rows[] = {
-		{ DEPTH_CPU, needs->cpu_milli,
-		  resource_left(node->total.cpu_milli, node->used.cpu_milli) },
-		{ DEPTH_MEMORY, needs->memory_mib,
-		  resource_left(node->total.memory_mib, node->used.memory_mib) },
-		{ DEPTH_PODS, needs->pods, resource_left(node->total.pods, node->used.pods) },
+		{ DEPTH_CPU, needs->cpu_milli, node->left.cpu_milli },
+		{ DEPTH_MEMORY, needs->memory_mib, node->left.memory_mib },
+		{ DEPTH_PODS, needs->pods, node->left.pods },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -488,11 +502,14 @@ static int64_t obstacle_now(const struct pool *pool, const struct shape *shape, 
 static void judge_fit(const struct pool *pool, const struct shape *shape, unsigned node,
 		      struct tournament *tournament)
 {
-	struct tournament_key key;
+	uint64_t cards = eligible_cards(pool, shape, node), fits;
+	struct tournament_key key = { TOURNAMENT_OUT, 0 };
 
-	if (!eligible_cards(pool, shape, node))
+	if (!cards)
 		return; /* out from the start */
-	shape_fits(pool, shape, node, &key);
+	if (shape->plain ? fits_now(pool, shape, node, cards, &fits)
+			 : shape_cards(pool, shape, node, &fits))
+		key = key_of(pool, shape, node, fits);
 	tournament_set(tournament, node, &key);
 }
 
@@ -517,7 +534,6 @@ static void prefetch_node(const struct pool *pool, const struct shape_index *ind
 	if (index->tournament.present[node / 64] >> (node % 64) & 1)
 		__builtin_prefetch(&index->tournament.levels[0].values[node]);
 	__builtin_prefetch(&pool->nodes[node].idle);
-	__builtin_prefetch(&pool->nodes[node].used);
 	if (pool->memos)
 		for (size_t at = 0; at < sizeof(*pool->memos); at += LINE)
 			__builtin_prefetch((const char *)&pool->memos[node] + at);
@@ -552,6 +568,9 @@ static void index_catch_up(const struct pool *pool, const struct shape *shape,
 		index->started = true;
 		index->seen = pool->change_count;
 	}
+	for (uint64_t at = index->seen; at < pool->change_count && at < index->seen + 2 * AHEAD;
+	     at++)
+		prefetch_node(pool, index, changed_node(pool, at));
 	for (; index->seen < pool->change_count; index->seen++) {
 		uint32_t node = changed_node(pool, index->seen);
 

@@ -27,6 +27,12 @@ static void count_levels(struct tournament *tournament, size_t size)
 	}
 }
 
+/* Each parent has as many children as branches; some of the last one's are never in. */
+static size_t padded(size_t count)
+{
+	return (count + BRANCHES - 1) / BRANCHES * BRANCHES;
+}
+
 /* Cuts COUNT words of eight bytes off the memory at *NEXT. */
 static void *cut(uint64_t **next, size_t count)
 {
@@ -70,7 +76,7 @@ int tournament_init(struct tournament *tournament, size_t size, bool ties)
 			level->alike = cut(&next, (level->count + 1) / 2);
 			level->dirty = cut(&next, words_of(level->count));
 		}
-		for (size_t at = 0; at < level->count; at++)
+		for (size_t at = 0; at < padded(level->count); at++)
 			level->values[at] = TOURNAMENT_OUT;
 	}
 	return 0;
@@ -91,22 +97,17 @@ void tournament_set(struct tournament *tournament, uint32_t item, const struct t
 {
 	struct tournament_level *items = &tournament->levels[0];
 	uint64_t *present = &tournament->present[item / WORD], bit = 1ull << (item % WORD);
-	int64_t tie = key->value == TOURNAMENT_OUT ? 0 : key->tie;
+	bool out = key->value == TOURNAMENT_OUT;
 
 	assert(item < tournament->size);
-	/* Most changes concern items that were out and stay so: the word is at hand, keys are not. */
-	if (key->value == TOURNAMENT_OUT) {
-		if (!(*present & bit))
-			return;
-		*present &= ~bit;
-	} else {
-		*present |= bit;
-	}
-	if (items->values[item] == key->value && (!items->ties || items->ties[item] == tie))
+	/* Most changes concern items that were out and stay so: the word is at hand, keys are not. For
+	 * the same reason keys are not compared with what is there: hardly any is the same. */
+	if (out && !(*present & bit))
 		return;
+	*present = out ? *present & ~bit : *present | bit;
 	items->values[item] = key->value;
 	if (items->ties)
-		items->ties[item] = tie;
+		items->ties[item] = out ? 0 : key->tie;
 	mark(&tournament->levels[1], item / BRANCHES);
 	tournament->settled = false;
 }
@@ -129,37 +130,49 @@ static bool is_key(const struct tournament_level *level, size_t at,
 	return level->values[at] == key->value && (!level->ties || level->ties[at] == key->tie);
 }
 
-/* The best key of the children from FIRST to END. */
-static struct tournament_key best_of(const struct tournament_level *below, size_t first, size_t end)
+/* The best key of the children. Behind the last child are some that are out: there are always as many
+ * as branches. */
+static struct tournament_key best_of(const struct tournament_level *below, size_t first)
 {
-	struct tournament_key best = { TOURNAMENT_OUT, INT64_MIN };
+	const int64_t *values = &below->values[first];
+	const int64_t *ties = below->ties ? &below->ties[first] : NULL;
+	struct tournament_key best = { TOURNAMENT_OUT, ties ? INT64_MIN : 0 };
 
-	for (size_t at = first; at < end; at++)
-		best.value = below->values[at] > best.value ? below->values[at] : best.value;
-	if (!below->ties) {
-		best.tie = 0;
-		return best;
-	}
-	for (size_t at = first; at < end; at++)
-		if (below->values[at] == best.value && below->ties[at] > best.tie)
-			best.tie = below->ties[at];
+	for (size_t i = 0; i < BRANCHES; i++)
+		best.value = values[i] > best.value ? values[i] : best.value;
+	for (size_t i = 0; ties && i < BRANCHES; i++)
+		if (values[i] == best.value && ties[i] > best.tie)
+			best.tie = ties[i];
 	return best;
+}
+
+/* How many items below the children have KEY. */
+static uint32_t count_alike(const struct tournament_level *below, size_t first,
+			    const struct tournament_key *key)
+{
+	const int64_t *values = &below->values[first];
+	const int64_t *ties = below->ties ? &below->ties[first] : NULL;
+	const uint32_t *alike = below->alike ? &below->alike[first] : NULL;
+	uint32_t have[BRANCHES], sum = 0;
+
+	if (key->value == TOURNAMENT_OUT)
+		return 0;
+	for (size_t i = 0; i < BRANCHES; i++)
+		have[i] = alike ? alike[i] : 1;
+	for (size_t i = 0; i < BRANCHES; i++) /* a branch would be hard to guess */
+		sum += have[i] &
+		       -(uint32_t)(values[i] == key->value && (!ties || ties[i] == key->tie));
+	return sum;
 }
 
 /* True when what is seen of the node from above changed. */
 static bool play(struct tournament *tournament, unsigned number, size_t at)
 {
-	const struct tournament_level *below = &tournament->levels[number - 1];
 	struct tournament_level *level = &tournament->levels[number];
-	size_t first = at * BRANCHES, end = first + BRANCHES;
-	struct tournament_key best;
-	uint32_t alike = 0;
+	const struct tournament_level *below = &tournament->levels[number - 1];
+	const struct tournament_key best = best_of(below, at * BRANCHES);
+	const uint32_t alike = count_alike(below, at * BRANCHES, &best);
 
-	end = end < below->count ? end : below->count;
-	best = best_of(below, first, end);
-	if (best.value != TOURNAMENT_OUT)
-		for (size_t child = first; child < end; child++)
-			alike += is_key(below, child, &best) ? alike_at(below, child) : 0;
 	if (is_key(level, at, &best) && level->alike[at] == alike)
 		return false;
 	level->values[at] = best.value;
