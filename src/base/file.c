@@ -209,6 +209,36 @@ static int replace_in(int directory, const char *base, const void *bytes, size_t
 	return fsync(directory) < 0 ? -errno : 0;
 }
 
+static int replace_like(int directory, const char *base, const void *bytes, size_t length,
+			const struct stat *status)
+{
+	autostrbuf name = STRBUF_INIT(255);
+	autoclose int fd = temporary_open(directory, base, &name);
+
+	if (fd < 0)
+		return fd;
+	int r = write_all(fd, bytes, length);
+	/* The owner first: a change of owner takes set-user-ID bits away. */
+	if (r == 0 && (status->st_uid != geteuid() || status->st_gid != getegid()) &&
+	    fchown(fd, status->st_uid, status->st_gid) < 0)
+		r = -errno;
+	if (r == 0 && fchmod(fd, status->st_mode & 07777) < 0)
+		r = -errno;
+	if (r == 0 && renameat(directory, name.data, directory, base) < 0)
+		r = -errno;
+	if (r < 0)
+		unlinkat(directory, name.data, 0);
+	return r;
+}
+
+int file_replace_at(int directory, const char *name, const void *bytes, size_t length,
+		    const struct stat *status, struct error *error)
+{
+	int r = replace_like(directory, name, bytes, length, status);
+
+	return r < 0 ? file_fail(error, -r, "write", name) : 0;
+}
+
 int file_write_atomic(const char *path, const void *bytes, size_t length, unsigned mode,
 		      struct error *error)
 {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 
@@ -16,5 +17,11 @@ int file_read_fd(int fd, const char *name, size_t maximum, char **ret, size_t *r
 /* Temporary file in the same directory, fsync, rename, fsync of the directory. */
 int file_write_atomic(const char *path, const void *bytes, size_t length, unsigned mode,
 		      struct error *error);
+/*
+ * The same beside a file that is there: NAME in DIRECTORY (a descriptor), with the mode and owner in
+ * STATUS, and without fsync: for what does not outlive the boot.
+ */
+int file_replace_at(int directory, const char *name, const void *bytes, size_t length,
+		    const struct stat *status, struct error *error);
 /* mkdir -p with MODE for what is made; an existing directory is success. */
 int file_make_directories(const char *path, unsigned mode, struct error *error);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 
@@ -23,6 +24,37 @@ int oci_spec_parse(const char *text, size_t length, const char *name, struct jso
 int oci_spec_check(struct json_object *spec, const char *name, struct error *error);
 /* Checks, then writes atomically with mode 0600. */
 int oci_spec_write(const char *path, struct json_object *spec, struct error *error);
+
+/*
+ * For a spec that others made and others run: NAME in the directory BUNDLE (a descriptor) as it is,
+ * without oci_spec_check(), so that what only looks unusual can be passed on. *ret_status is the
+ * file's. *ret is NULL for a JSON null.
+ */
+int oci_spec_load(int bundle, const char *name, struct json_object **ret, struct stat *ret_status,
+		  struct error *error);
+/*
+ * Checks SPEC, then puts it at the file's place with the mode and owner in STATUS. Atomic for every
+ * reader, not forced to the disk: a bundle does not outlive the boot. -ESTALE when NAME is a link
+ * or no longer the file that STATUS is of.
+ */
+int oci_spec_replace(int bundle, const char *name, struct json_object *spec,
+		     const struct stat *status, struct error *error);
+
+/* Takes the hooks whose path ends in PROGRAM out of every list; how many there were. */
+unsigned oci_spec_remove_hooks(struct json_object *spec, const char *program);
+/* CAP_SYS_ADMIN in the bounding set, as NVIDIA's container toolkit means it. */
+bool oci_spec_is_privileged(struct json_object *spec);
+bool oci_spec_has_user_namespace(struct json_object *spec);
+/* The annotation KEY (its dots are no path), or NULL. Owned by the tree. */
+const char *oci_spec_annotation(struct json_object *spec, const char *key);
+enum oci_manager {
+	OCI_MANAGER_NONE,      /* not Kubernetes */
+	OCI_MANAGER_CONTAINER, /* a container of a Pod */
+	OCI_MANAGER_SANDBOX,   /* what holds a Pod's namespaces; runs nothing of the user's */
+};
+/* By the annotations that containerd's and CRI-O's CRI parts write (containerd
+ * pkg/cri/annotations, cri-o pkg/annotations). */
+enum oci_manager oci_spec_kubernetes(struct json_object *spec);
 
 /* The value of NAME in process.env (the last one counts), or NULL. Owned by the tree. */
 const char *oci_spec_env(struct json_object *spec, const char *name);
