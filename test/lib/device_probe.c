@@ -7,6 +7,7 @@
  *	device_probe nodes DIR		every character node with major 195 below DIR
  *	device_probe status		user, groups, capabilities, no_new_privs, directory
  *	device_probe hold		prints "holding" and waits for the end of its input
+ *	device_probe wait		waits for a signal: the first process of a Pod's sandbox
  *	device_probe A -- B -- C	several, one after the other
  *
  * With no driver loaded the kernel answers ENXIO once the open has passed every check; EPERM is the
@@ -127,12 +128,20 @@ static int probe_hold(int argc, char **argv)
 	return 0;
 }
 
+static int probe_wait(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	pause();
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } verbs[] = {
 	{ "open", probe_open },     { "mknod", probe_mknod }, { "nodes", probe_nodes },
-	{ "status", probe_status }, { "hold", probe_hold },
+	{ "status", probe_status }, { "hold", probe_hold },   { "wait", probe_wait },
 };
 
 static int run_verb(int argc, char **argv)
@@ -140,7 +149,7 @@ static int run_verb(int argc, char **argv)
 	for (size_t i = 0; argc > 0 && i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verbs[i].name, argv[0]) == 0)
 			return verbs[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "device_probe: open, mknod, nodes, status or hold\n");
+	fprintf(stderr, "device_probe: open, mknod, nodes, status, hold or wait\n");
 	return 2;
 }
 

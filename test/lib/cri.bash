@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+# For tests with a real containerd, after `load ../lib/common` and `load ../lib/driver` and namespace_start.
+# The daemon, its shims and what they make live in the file's mount namespace: /run and /etc are its own.
+#   engine_find debian|module    finds containerd 1.6 or 2.x, with crictl; else says in $WHY why not
+#   handler NAME BINARY [KEYS]   a runtime handler, before engine_start; KEYS are more lines of its section
+#   engine_start                 starts it
+#   image_import NAME ROOT [VARIABLE=VALUE...]   an image of the files in ROOT (image_sandbox, image_tools)
+#   pod_start [HANDLER [FILTER]]       a Pod without a network of its own, in $POD; FILTER changes its JSON
+#   container_start [FILTER]           a container in it that waits, in $CONTAINER; what went wrong in $SAID
+#   see COMMAND...                     runs it inside the container
+#   cards_seen                         which cards it can name and reach: "nvidia0=0 reached 0"
+#   container_stop, pod_stop, engine_stop; engine_nothing_left
+# Nothing comes from a registry and no CNI plugin is used.
+CRI=/run/cri
+PROBE=/device_probe
+
+engine_find() {
+	MODULES=$("$ROOT/test/peers/containerd/build") || { WHY=$MODULES; return 1; }
+	ENGINE=$MODULES ENGINE_KIND=$1
+	[ "$1" != debian ] || ENGINE=$("$ROOT/test/lib/debian_containerd") || { WHY=${ENGINE#*: }; return 1; }
+	export MODULES ENGINE ENGINE_KIND
+	HANDLERS=$BATS_FILE_TMPDIR/handlers
+	export HANDLERS CRI_CGROUP=gpupool-cri-$$
+	: >"$HANDLERS"
+}
+
+# The section of the configuration that holds the runtimes, and the one that holds the rest.
+cri_section() {
+	case $ENGINE_KIND in
+	debian) echo "plugins.\"io.containerd.grpc.v1.cri\"" ;;
+	module) echo "plugins.\"io.containerd.cri.v1.runtime\"" ;;
+	esac
+}
+
+handler() { # NAME BINARY [KEYS]
+	local section
+	section=$(cri_section).containerd.runtimes.$1
+	cat >>"$HANDLERS" <<-EOF
+		[$section]
+		runtime_type = "io.containerd.runc.v2"
+		${3:-}
+		[$section.options]
+		BinaryName = "$2"
+	EOF
+}
+
+# The root lacks CAP_SYS_RESOURCE on some machines, so no score is lowered.
+engine_config() {
+	local version=2 sandbox='sandbox_image = "localhost/sandbox:1"' section cdi=
+	section=$(cri_section)
+	if [ "$ENGINE_KIND" = module ]; then
+		version=3 sandbox= cdi='cdi_spec_dirs = ["/etc/cdi", "/run/cdi"]'
+	fi
+	cat <<-EOF
+		version = $version
+		root = "$CRI/root"
+		state = "$CRI/state"
+		[grpc]
+		address = "$CRI/socket"
+		[plugins."io.containerd.internal.v1.opt"]
+		path = "$CRI/opt"
+		[plugins."io.containerd.nri.v1.nri"]
+		disable = true
+		[$section]
+		restrict_oom_score_adj = true
+		$sandbox
+		$cdi
+		[$section.cni]
+		conf_dir = "$CRI/no-network"
+	EOF
+	[ "$ENGINE_KIND" != module ] || cat <<-EOF
+		[plugins."io.containerd.cri.v1.images".pinned_images]
+		sandbox = "localhost/sandbox:1"
+	EOF
+	cat "$HANDLERS"
+}
+
+# etc_private: an /etc of this namespace, above the machine's.
+etc_private() {
+	inside sh -ec 'mkdir -p "$0/etc/upper" "$0/etc/work"
+		mount -t overlay -o "lowerdir=/etc,upperdir=$0/etc/upper,workdir=$0/etc/work" overlay /etc
+		rm -rf /etc/cdi /etc/crictl.yaml; mkdir /etc/cdi' "$CRI"
+}
+
+engine_start() {
+	engine_config >"$BATS_FILE_TMPDIR/config.toml"
+	etc_private
+	inside sh -c "mkdir -p $CRI/logs /run/cdi && : >$CRI/crictl.yaml"
+	PATH=$ENGINE:$PATH inside "$ENGINE/containerd" --config "$BATS_FILE_TMPDIR/config.toml" \
+		>"$BATS_FILE_TMPDIR/containerd.log" 2>&1 3>&- &
+	ENGINE_PID=$!
+	export ENGINE_PID
+	wait_for 30 engine_answers || { tail -n 20 "$BATS_FILE_TMPDIR/containerd.log" >&2; return 1; }
+}
+
+engine_answers() {
+	kill -0 "$ENGINE_PID" || return 0
+	crictl info
+}
+
+crictl() {
+	inside "$MODULES/crictl" --config $CRI/crictl.yaml --runtime-endpoint unix://$CRI/socket \
+		--image-endpoint unix://$CRI/socket --timeout 30s "$@" 3>&-
+}
+
+# image_archive FOLDER NAME ENTRYPOINT [VARIABLE=VALUE...]: a docker archive of FOLDER/layer.tar
+image_archive() {
+	local folder=$1 name=$2 entry=$3
+	shift 3
+	jq -nc --arg diff "sha256:$(sha256sum "$folder/layer.tar" | cut -d' ' -f1)" --arg entry "$entry" \
+		'{architecture: "amd64", os: "linux", config: {Env: $ARGS.positional, Cmd: [$entry, "wait"]},
+			rootfs: {type: "layers", diff_ids: [$diff]}}' --args -- "$@" >"$folder/config.json"
+	jq -nc --arg tag "localhost/$name:1" \
+		'[{Config: "config.json", RepoTags: [$tag], Layers: ["layer.tar"]}]' >"$folder/manifest.json"
+	tar -C "$folder" -cf "$folder/image.tar" manifest.json config.json layer.tar
+	inside "$ENGINE/ctr" -a $CRI/socket -n k8s.io images import "$folder/image.tar" >"$folder/said" 2>&1 3>&- ||
+		{ cat "$folder/said" >&2; return 1; }
+}
+
+image_import() { # NAME ROOT [VARIABLE=VALUE...]
+	local folder=$BATS_FILE_TMPDIR/image-$1 name=$1
+	mkdir -p "$folder"
+	inside tar -C "$2" --numeric-owner --owner=0 --group=0 -cf - . >"$folder/layer.tar"
+	shift 2
+	image_archive "$folder" "$name" $PROBE "$@"
+}
+
+# The sandbox's image holds the static probe, which waits.
+image_sandbox() {
+	mkdir -p "$BATS_FILE_TMPDIR/sandbox"
+	cp "$BUILD/test/lib/device_probe" "$BATS_FILE_TMPDIR/sandbox/"
+	image_import sandbox "$BATS_FILE_TMPDIR/sandbox"
+}
+
+# An image with the C library and a few programs of this machine, in the directories of a merged /usr.
+image_tools() { # NAME [VARIABLE=VALUE...]
+	local root=$BATS_FILE_TMPDIR/tools directory program
+	for directory in bin lib lib64; do
+		mkdir -p "$root/usr/$directory" && ln -sfn "usr/$directory" "$root/$directory"
+	done
+	for program in cat env ls sh; do
+		cp -L "$(command -v $program)" "$root/bin/"
+		ldd "$(command -v $program)" | grep -o '/lib[^ ]*' | xargs -I{} cp -L --parents {} "$root/"
+	done
+	mkdir -p "$root/tmp" "$root/etc"
+	cp "$BUILD"/test/lib/{device,dlopen}_probe "$root/"
+	image_import "$1" "$root" "${@:2}"
+}
+
+pod_start() { # [HANDLER [FILTER]]
+	POD_FILE=$BATS_TEST_TMPDIR/pod.json
+	jq -n --arg name "pod-$BATS_SUITE_TEST_NUMBER" --arg uid "$(cat /proc/sys/kernel/random/uuid)" \
+		--arg cgroup "/$CRI_CGROUP" --arg logs $CRI/logs \
+		"{metadata: {name: \$name, uid: \$uid, namespace: \"default\", attempt: 0}, log_directory: \$logs,
+			linux: {cgroup_parent: \$cgroup, security_context: {namespace_options: {network: 2}}}} |
+			${2:-.}" >"$POD_FILE"
+	POD=$(crictl runp ${1:+--runtime "$1"} "$POD_FILE" 2>"$BATS_TEST_TMPDIR/said") || pod_failed
+}
+
+pod_failed() {
+	SAID=$(cat "$BATS_TEST_TMPDIR/said") POD=
+	return 1
+}
+
+container_start() { # [FILTER]
+	local file=$BATS_TEST_TMPDIR/container.json
+	jq -n "{metadata: {name: \"main\", attempt: 0}, image: {image: \"localhost/sandbox:1\"},
+		command: [\"$PROBE\", \"wait\"], log_path: \"log\", linux: {}} | ${1:-.}" >"$file"
+	CONTAINER=$(crictl create --no-pull "$POD" "$file" "$POD_FILE" 2>"$BATS_TEST_TMPDIR/said") &&
+		crictl start "$CONTAINER" >"$BATS_TEST_TMPDIR/said" 2>&1 && return
+	SAID=$(cat "$BATS_TEST_TMPDIR/said")
+	return 1
+}
+
+see() {
+	crictl exec --sync "$CONTAINER" "$@"
+}
+
+# The nodes of cards in /dev, then the cards that a node made by the container itself reaches.
+cards_seen() {
+	see $PROBE nodes /dev -- mknod /dev {0..7} >"$BATS_TEST_TMPDIR/seen" || return 1
+	awk '$2 ~ /^195:/ && $2 !~ /:25[0-9]$/ { sub("/dev/", "", $1); sub("195:", "", $2); nodes = nodes $1 "=" $2 " " }
+		$1 ~ /^195:/ && $2 == "ENXIO" { sub("195:", "", $1); cards = cards " " $1 }
+		$1 ~ /^195:/ && $2 !~ /^(ENXIO|EPERM)$/ { strange = strange " " $0 }
+		END { print nodes "reached" cards strange }' "$BATS_TEST_TMPDIR/seen"
+}
+
+# The process of the container as this machine counts, and its folder below a controller of cgroup v1.
+container_pid() {
+	crictl inspect "$CONTAINER" | jq .info.pid
+}
+
+container_cgroup() { # CONTROLLER
+	local group
+	group=$(awk -F: -v controller="$1" '$2 == controller { print $3 }' "/proc/$(container_pid)/cgroup")
+	echo "/sys/fs/cgroup/$1$group"
+}
+
+container_stop() {
+	[ -n "${CONTAINER:-}" ] || return 0
+	crictl rm --force "$CONTAINER" >/dev/null 2>&1
+	CONTAINER=
+}
+
+pod_stop() {
+	[ -n "${POD:-}" ] || return 0
+	crictl rmp --force "$POD" >/dev/null 2>&1
+	POD= CONTAINER=
+}
+
+# Every process in the namespace but the one that keeps it: the daemon, shims.
+engine_processes() {
+	local here process
+	here=$(readlink "/proc/$NAMESPACE/ns/mnt")
+	for process in /proc/[0-9]*; do
+		[ "$(readlink "$process/ns/mnt" 2>/dev/null)" = "$here" ] || continue
+		case $(tr '\0' ' ' <"$process/cmdline" 2>/dev/null) in
+		*containerd*) echo "${process#/proc/}" ;;
+		esac
+	done
+}
+
+# Pods first, since a shim outlives its daemon.
+engine_stop() {
+	local pid
+	[ -n "${ENGINE_PID:-}" ] || return 0
+	crictl rmp --all --force >/dev/null 2>&1 || true
+	kill "$ENGINE_PID" 2>/dev/null || true
+	wait_for 10 engine_ended || true
+	for pid in $(engine_processes); do
+		kill -KILL "$pid" 2>/dev/null || true
+	done
+	find /sys/fs/cgroup/*/"$CRI_CGROUP" -depth -type d -exec rmdir {} + 2>/dev/null || true
+	ENGINE_PID=
+}
+
+engine_ended() {
+	! kill -0 "$ENGINE_PID"
+}
+
+# No container, process, mount or cgroup of a Pod is left.
+engine_nothing_left() {
+	[ -z "$(crictl pods -q)" ] || return 1
+	[ -z "$(crictl ps -aq)" ] || return 1
+	[ "$(engine_processes | wc -l)" = 1 ] || { engine_processes; return 1; }
+	! inside grep -E "$CRI/(state|root)/[^ ]*(rootfs|/shm)" /proc/self/mountinfo || return 1
+	! find /sys/fs/cgroup/*/"$CRI_CGROUP" -mindepth 1 -type d 2>/dev/null | grep .
+}
