@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpupool.h"
-
 #include <inttypes.h>
+#include <stdlib.h>
 
-#include "replay/replay.h"
+#include "plot.h"
+#include "simulate_plot.h"
+
+#define NODES_MAX  100000u
+#define SIZES_MAX  64u
+#define SCRIPT_MAX (1u << 16)
 
 struct bench_command_options {
 	struct common_options common;
-	unsigned long nodes, cards, pods, seed;
-	const char *policy, *ties;
+	unsigned long cards, pods, seed;
+	const char *nodes, *policy, *ties, *plot;
 };
 
 static const struct option_row bench_rows[] = {
 	{ .name = "nodes",
-	  .kind = OPTION_UINT,
-	  .argument = "N",
-	  .help = "nodes of the made-up cluster",
+	  .kind = OPTION_STRING,
+	  .argument = "N,...",
+	  .help = "nodes of the made-up cluster; of several clusters, one after the other",
 	  .offset = offsetof(struct bench_command_options, nodes),
-	  .minimum = 1,
-	  .maximum = 100000,
 	  .fallback = "5000" },
 	{ .name = "cards",
 	  .kind = OPTION_UINT,
@@ -57,9 +59,33 @@ static const struct option_row bench_rows[] = {
 	  .help = "of the Pods and of whatever is random",
 	  .offset = offsetof(struct bench_command_options, seed),
 	  .fallback = "42" },
-	COMMON_ROW_JSON(struct bench_command_options),
+	{ .name = "json",
+	  .kind = OPTION_FLAG,
+	  .help = "print one JSON object; of several clusters, an array of them",
+	  .offset = offsetof(struct bench_command_options, common.json) },
+	SIMULATE_PLOT_ROW(struct bench_command_options),
 	{ .name = NULL },
 };
+
+/* One after the other, so that all have the same core to themselves. */
+struct series {
+	const struct bench_command_options *given;
+	struct bench_options options; /* but for the nodes */
+	struct simulate_numbers sizes;
+	struct bench_result *results; /* owned; by size */
+};
+
+static void series_release(struct series *series)
+{
+	simulate_numbers_release(&series->sizes);
+	free(series->results);
+}
+
+/* Of a decision with what it holds and what ends for it. */
+static double mean_us(const struct bench_result *result)
+{
+	return result->decisions_per_second > 0 ? 1e6 / result->decisions_per_second : 0;
+}
 
 enum { FIGURES = 7 };
 struct figure {
@@ -120,17 +146,33 @@ static int add_options(struct json_object *object, const struct bench_options *o
 	return json_add_string(object, "ties", tie_rule_to_string(options->place.ties));
 }
 
-static int print_as_json(const struct bench_options *options, const struct bench_result *result)
+static struct json_object *to_json(const struct series *series, size_t at)
 {
-	autojson *object = json_object_new_object();
-	struct error error = ERROR_INIT;
+	struct json_object *object = json_object_new_object();
+	struct bench_options options = series->options;
 
-	if (!object || add_options(object, options, result) < 0 ||
-	    add_figures(object, result) < 0) {
+	options.nodes = (unsigned)series->sizes.items[at];
+	if (object && (add_options(object, &options, &series->results[at]) < 0 ||
+		       add_figures(object, &series->results[at]) < 0)) {
+		json_object_put(object);
+		return NULL;
+	}
+	return object;
+}
+
+static int print_as_json(const struct series *series)
+{
+	autojson *all = series->sizes.count > 1 ? json_object_new_array() : to_json(series, 0);
+	struct error error = ERROR_INIT;
+	int r = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < series->sizes.count && series->sizes.count > 1 && r == 0; i++)
+		r = json_append(all, to_json(series, i));
+	if (r < 0) {
 		error_no_memory(&error);
 		return fail(EXIT_FAILED, &error);
 	}
-	return print_json(object);
+	return print_json(all);
 }
 
 static void print_as_text(const struct bench_result *result)
@@ -144,11 +186,127 @@ static void print_as_text(const struct bench_result *result)
 	       result->refused, "checksum", result->checksum);
 }
 
-static int bench_place_command(void *data, int argc, char **argv)
+static void print_as_table(const struct series *series)
 {
-	const struct bench_command_options *given = data;
-	struct bench_options options = {
-		.nodes = (unsigned)given->nodes,
+	static const char *const titles[] = { "NODES",     "X NODES", "DECISIONS/S", "US EACH",
+					      "X COST",    "P50 US",  "P99 US",      "REFUSED %",
+					      "MOST FULL", "MIB" };
+	autocolumns columns = COLUMNS_INIT(ARRAY_SIZE(titles));
+
+	columns.right = ~0u;
+	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
+		columns_add(&columns, titles[i]);
+	for (size_t i = 0; i < series->sizes.count; i++) {
+		const struct bench_result *result = &series->results[i];
+		double nodes = (double)series->sizes.items[i];
+
+		columns_addf(&columns, "%.0f", nodes);
+		columns_addf(&columns, "%.4g", nodes / (double)series->sizes.items[0]);
+		columns_addf(&columns, "%.0f", result->decisions_per_second);
+		columns_addf(&columns, "%.2f", mean_us(result));
+		columns_addf(&columns, "%.2f", mean_us(result) / mean_us(&series->results[0]));
+		columns_addf(&columns, "%.2f", result->p50_us);
+		columns_addf(&columns, "%.2f", result->p99_us);
+		columns_addf(&columns, "%.1f",
+			     100 * (double)result->refused / (double)series->options.pods);
+		columns_addf(&columns, "%.1f %%", result->most_percent);
+		columns_addf(&columns, "%.0f", result->rss_mib);
+	}
+	print_columns(&columns, stdout);
+}
+
+/* ---- the picture ---- */
+
+static void make_table(const struct series *series, struct strbuf *table)
+{
+	double first = (double)series->sizes.items[0];
+
+	strbuf_adds(table, "nodes,mean_us,p50_us,p99_us,as_the_cluster_us\n");
+	for (size_t i = 0; i < series->sizes.count; i++) {
+		const struct bench_result *result = &series->results[i];
+		double nodes = (double)series->sizes.items[i];
+
+		strbuf_addf(table, "%.0f,%.3f,%.3f,%.3f,%.3f\n", nodes, mean_us(result),
+			    result->p50_us, result->p99_us,
+			    mean_us(&series->results[0]) * nodes / first);
+	}
+}
+
+static void make_panels(const struct series *series, struct strbuf *panels)
+{
+	static const struct {
+		const char *title;
+		unsigned column, colour;
+		const char *style;
+	} lines[] = {
+		{ "p99 of a decision", 4, 1, "linespoints pointtype 7 pointsize 0.7" },
+		{ "mean, with holds and releases", 2, 0, "linespoints pointtype 5 pointsize 0.7" },
+		{ "p50 of a decision", 3, 2, "linespoints pointtype 9 pointsize 0.8" },
+		{ "mean, if it grew as the cluster does", 5, 6, "lines dashtype 3" },
+	};
+	const struct policy_options *place = &series->options.place;
+
+	strbuf_adds(panels, "reset\nset datafile separator ','\n"
+			    "set logscale xy\n"
+			    "set grid linecolor rgb '#dddddd' linetype 1\n"
+			    "set border 3\nset tics nomirror out\n"
+			    "set key outside center bottom horizontal Left reverse\n"
+			    "set xlabel 'nodes'\nset ylabel 'microseconds'\n");
+	strbuf_addf(panels,
+		    "set title 'Time of a decision: nodes of %u cards, 50 to 95 %% full, %zu "
+		    "decisions each, policy %s, ties %s'\n",
+		    series->options.cards, series->options.pods,
+		    node_policy_to_string(place->policy), tie_rule_to_string(place->ties));
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		strbuf_addf(panels,
+			    "%s 'placement.csv' skip 1 using 1:%u with %s linewidth 2 linecolor "
+			    "rgb '%s' title '%s'%s",
+			    i ? " " : "plot", lines[i].column, lines[i].style,
+			    plot_colour(lines[i].colour), lines[i].title,
+			    i + 1 < ARRAY_SIZE(lines) ? ", \\\n" : "\n");
+}
+
+static int draw(const struct series *series)
+{
+	autostrbuf table = STRBUF_INIT(SCRIPT_MAX), panels = STRBUF_INIT(SCRIPT_MAX);
+	struct error error = ERROR_INIT;
+
+	if (!series->given->plot)
+		return EXIT_DONE;
+	make_table(series, &table);
+	make_panels(series, &panels);
+	int r = plot_draw(&(struct plot){ .directory = series->given->plot,
+					  .name = "placement",
+					  .width = 1000,
+					  .height = 520,
+					  .table = &table,
+					  .panels = &panels },
+			  &error);
+	return r < 0 ? simulate_plot_fail(r, &error) : EXIT_DONE;
+}
+
+/* ---- the command ---- */
+
+static int series_set(struct series *series, struct error *error)
+{
+	const struct bench_command_options *given = series->given;
+	int r = simulate_read_numbers("nodes", given->nodes, &series->sizes, error);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < series->sizes.count; i++)
+		if (series->sizes.items[i] < 1 || series->sizes.items[i] > NODES_MAX)
+			return error_set(error, EINVAL,
+					 "--nodes wants clusters of 1 to %u nodes, not of %lu",
+					 NODES_MAX, series->sizes.items[i]);
+	if (series->sizes.count > SIZES_MAX)
+		return error_set(error, EINVAL, "--nodes names %zu clusters; write at most %u",
+				 series->sizes.count, SIZES_MAX);
+	if (given->plot && series->sizes.count < 2)
+		return error_set(error, EINVAL,
+				 "--plot draws several clusters; write for example --nodes "
+				 "100,1000,10000");
+	series->options = (struct bench_options){
 		.cards = (unsigned)given->cards,
 		.pods = given->pods,
 		.seed = given->seed,
@@ -156,17 +314,46 @@ static int bench_place_command(void *data, int argc, char **argv)
 			   .ties = tie_rule_from_string(given->ties),
 			   .seed = given->seed },
 	};
+	series->results = calloc(series->sizes.count, sizeof(*series->results));
+	return series->results ? 0 : error_no_memory(error);
+}
+
+static int series_run(struct series *series, struct error *error)
+{
+	struct simulate_progress progress;
+	int r = 0;
+
+	simulate_progress_start(&progress, series->sizes.count, false);
+	for (size_t i = 0; i < series->sizes.count && r == 0; i++) {
+		struct bench_options options = series->options;
+
+		options.nodes = (unsigned)series->sizes.items[i];
+		r = bench_place(&options, &series->results[i], error);
+		simulate_progress_step(&progress);
+	}
+	simulate_progress_end(&progress);
+	return r;
+}
+
+static int bench_place_command(void *data, int argc, char **argv)
+{
+	cleanup(series_release) struct series series = { .given = data };
 	struct error error = ERROR_INIT;
-	struct bench_result result;
+	int code = EXIT_DONE;
 
 	(void)argc;
 	(void)argv;
-	if (bench_place(&options, &result, &error) < 0)
+	if (series_set(&series, &error) < 0)
+		return fail(EXIT_USAGE, &error);
+	if (series_run(&series, &error) < 0)
 		return fail(EXIT_FAILED, &error);
-	if (given->common.json)
-		return print_as_json(&options, &result);
-	print_as_text(&result);
-	return EXIT_DONE;
+	if (series.given->common.json)
+		code = print_as_json(&series);
+	else if (series.sizes.count > 1)
+		print_as_table(&series);
+	else
+		print_as_text(&series.results[0]);
+	return code == EXIT_DONE ? draw(&series) : code;
 }
 
 const struct command command_bench_place = {
@@ -177,8 +364,10 @@ const struct command command_bench_place = {
 		"Makes a cluster of four card models and fills it to the half. Then Pods of 151 "
 		"shapes come and go side by side, so that the fill wanders between 50 and 95 %, "
 		"and it tells how long decisions take, on one core. The checksum is over all "
-		"decisions: the same for equal options on every machine.",
-	.examples = "gpupool bench place --nodes 5000 --cards 8 --pods 100000 --json\n",
+		"decisions: the same for equal options on every machine. The mean is over the "
+		"processor time of decisions, holds and releases together.",
+	.examples = "gpupool bench place --nodes 5000 --cards 8 --pods 100000 --json\n"
+		    "gpupool bench place --nodes 100,1000,10000 --plot plots\n",
 	.options = bench_rows,
 	.run = bench_place_command,
 	.size = sizeof(struct bench_command_options),
