@@ -26,6 +26,18 @@ int device_find_driver_root(const char *option, char *ret, size_t size, struct e
 int device_probe(const struct device_options *options, struct inventory *ret,
 		 struct reason *ret_reason, struct error *error);
 
+/*
+ * The cards from procfs and sysfs alone, for those who may not start the helper: read by a child,
+ * since a module that hangs can block the reader for ever, and given up after DEADLINE_MS (0: 1000)
+ * milliseconds. DRIVER_ROOT as in the options. Never fails because the driver gives no cards: then
+ * ret->problem says why (missing, versions differ, hung). What only the driver knows is marked:
+ * ret->kernel_only; a card whose UUID is unknown is called "unknown-<address>"; MIG devices have
+ * numbers and nodes and no UUID. Excluded cards are left out and have no index, as with NVML. Of a
+ * card whose minor is unknown minor is CARD_MINOR_NONE, and it is suspect. Links are not looked for.
+ */
+int device_probe_kernel(const char *driver_root, unsigned deadline_ms, struct inventory *ret,
+			struct error *error);
+
 /* inventory.json: written atomically; reading refuses a file of another boot or driver version
  * with -ESTALE. */
 int device_inventory_write(const char *path, const struct inventory *inventory,

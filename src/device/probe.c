@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/device.h"
+#include "device/probe.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,31 +10,17 @@
 #include "device/nvml/helper.h"
 #include "device/nvml/information.h"
 #include "device/nvml/library.h"
-#include "device/nvml/query.h"
 #include "device/root.h"
-#include "device/sysfs/sysfs.h"
 
 #define DEADLINE_MS 5000u
 
-struct probe {
-	const struct device_options *options;
-	struct inventory *inventory;
-	struct procfs procfs;
-	struct pci pci;
-	struct nvml_result nvml;
-	bool nvml_asked;              /* the driver as a whole answered */
-	enum reason_code code;        /* why it gives no cards, or REASON_NONE */
-	bool taken[DEVICE_CARDS_MAX]; /* procfs' cards that are in the inventory */
-};
-
-static void probe_fail(struct probe *probe, enum reason_code code, const char *text)
+void probe_fail(struct probe *probe, enum reason_code code, const char *text)
 {
 	probe->code = code;
 	reason_text(probe->inventory->problem, sizeof(probe->inventory->problem), "%s", text);
 }
 
-/* What the bus and the kernel say where the library says nothing. */
-static void probe_fail_no_driver(struct probe *probe, const char *text)
+void probe_fail_no_driver(struct probe *probe, const char *text)
 {
 	autostrbuf detail = STRBUF_INIT(1024);
 
@@ -54,8 +40,7 @@ static void probe_fail_no_driver(struct probe *probe, const char *text)
 	probe_fail(probe, REASON_NO_DRIVER, detail.data);
 }
 
-/* Versions are compared before the library is loaded: its own words for it are poor. */
-static bool probe_versions_differ(struct probe *probe, const char *library_version)
+bool probe_versions_differ(struct probe *probe, const char *library_version)
 {
 	autostrbuf detail = STRBUF_INIT(512);
 
@@ -134,7 +119,7 @@ static int probe_ask(struct probe *probe, struct error *error)
 	return r;
 }
 
-static struct card *probe_new_card(struct probe *probe)
+struct card *probe_new_card(struct probe *probe)
 {
 	struct inventory *inventory = probe->inventory;
 
@@ -144,13 +129,14 @@ static struct card *probe_new_card(struct probe *probe)
 		VEC_ADD(&inventory->cards, &inventory->card_count, &inventory->card_capacity);
 	if (card) {
 		card->index = CARD_INDEX_NONE;
+		card->minor = CARD_MINOR_NONE;
 		card->numa = -1;
 		card->mode = CARD_MODE_AUTO;
 	}
 	return card;
 }
 
-static void card_worsen(struct card *card, enum card_health health, const char *cause)
+void card_worsen(struct card *card, enum card_health health, const char *cause)
 {
 	if (health <= card->condition.health)
 		return;
@@ -158,8 +144,7 @@ static void card_worsen(struct card *card, enum card_health health, const char *
 	reason_text(card->condition.cause, sizeof(card->condition.cause), "%s", cause);
 }
 
-/* What the kernel knows of a card that has an address; what NVML said stays. */
-static void card_from_kernel(struct probe *probe, struct card *card)
+void card_from_kernel(struct probe *probe, struct card *card)
 {
 	const struct pci_device *pci = pci_find(&probe->pci, card->bus_id);
 	const struct procfs_card *known = procfs_find(&probe->procfs, card->bus_id);
@@ -268,8 +253,7 @@ static int probe_add_kernel_cards(struct probe *probe, struct error *error)
 	return 0;
 }
 
-/* Every card has a UUID of its own, or two holders could be confused. */
-static void probe_name_cards(struct inventory *inventory)
+void probe_name_cards(struct inventory *inventory)
 {
 	for (size_t i = 0; i < inventory->card_count; i++) {
 		struct card *card = &inventory->cards[i];
@@ -281,7 +265,9 @@ static void probe_name_cards(struct inventory *inventory)
 		} else if (card->uuid[0]) {
 			continue;
 		}
-		card_worsen(card, CARD_SUSPECT, "its UUID is unknown");
+		/* Procfs has none before the first use of the card: no sign of a sickness. */
+		if (!inventory->kernel_only)
+			card_worsen(card, CARD_SUSPECT, "its UUID is unknown");
 		if (card->bus_id[0])
 			reason_text(card->uuid, sizeof(card->uuid), "unknown-%s", card->bus_id);
 		else
@@ -307,7 +293,7 @@ static int probe_cards(struct probe *probe, struct error *error)
 	return links_build(inventory, probe->nvml.cards, probe->nvml.count, error);
 }
 
-static int probe_root(struct probe *probe, struct error *error)
+int probe_root(struct probe *probe, struct error *error)
 {
 	struct inventory *inventory = probe->inventory;
 	int r = device_find_driver_root(probe->options->driver_root, inventory->driver_root,

@@ -52,6 +52,16 @@ static const struct field mig_fields[] = {
 	UINT_FIELD(struct card_mig, "start", start, MIG_SLICES_MAX - 1),
 };
 
+static const struct field instance_fields[] = {
+	WORD_FIELD(struct card_instance, "uuid", uuid),
+	TEXT_FIELD(struct card_instance, "profile", profile),
+	MAYBE_FIELD(struct card_instance, "index", index),
+	UINT_FIELD(struct card_instance, "gpuInstance", gpu_instance, 255),
+	UINT_FIELD(struct card_instance, "computeInstance", compute_instance, 255),
+	MAYBE_FIELD(struct card_instance, "gpuMinor", gpu_minor),
+	MAYBE_FIELD(struct card_instance, "computeMinor", compute_minor),
+};
+
 const struct field_list card_link_list = FIELD_LIST(struct card, "links", links, link_count,
 						    link_capacity, link_fields, CARDS_MAX - 1);
 const struct field_list card_mig_list =
@@ -60,9 +70,13 @@ static const struct field_list card_process_list =
 	FIELD_LIST(struct card, "processes", processes, process_count, process_capacity,
 		   process_fields, PROCESSES_MAX);
 
+static const struct field_list card_instance_list =
+	FIELD_LIST(struct card, "instances", instances, instance_count, instance_capacity,
+		   instance_fields, CARD_INSTANCES_MAX);
+
 static const struct field card_fields[] = {
 	MAYBE_FIELD(struct card, "index", index),
-	UINT_FIELD(struct card, "minor", minor, UINT32_MAX),
+	MAYBE_FIELD(struct card, "minor", minor),
 	WORD_FIELD(struct card, "uuid", uuid),
 	TEXT_FIELD(struct card, "model", model),
 	WORD_FIELD(struct card, "busId", bus_id),
@@ -79,6 +93,10 @@ static const struct field card_fields[] = {
 	TEXT_FIELD(struct card, "cause", condition.cause),
 	INT_FIELD(struct card, "since", condition.since, 0, INT64_MAX),
 };
+
+/* There only when they say something; files of a time before them are read too. */
+static const struct field brand_field = TEXT_FIELD(struct card, "brand", brand);
+static const struct field kernel_field = BOOL_FIELD(struct inventory, "kernelOnly", kernel_only);
 
 static const struct field inventory_fields[] = {
 	TEXT_FIELD(struct inventory, "driverRoot", driver_root),
@@ -105,6 +123,7 @@ void inventory_release(struct inventory *inventory)
 		free(inventory->cards[i].links);
 		free(inventory->cards[i].processes);
 		free(inventory->cards[i].mig);
+		free(inventory->cards[i].instances);
 	}
 	free(inventory->cards);
 	*inventory = (struct inventory){ 0 };
@@ -131,10 +150,14 @@ int card_copy(const struct card *card, struct card *ret)
 	ret->mig_capacity = card->mig_count;
 	ret->links = NULL;
 	ret->processes = NULL;
+	ret->instances = NULL;
+	ret->instance_capacity = card->instance_count;
 	ret->link_capacity = card->link_count;
 	ret->process_capacity = card->process_count;
 	if (copy_array(&ret->mig, card->mig, card->mig_count, sizeof(*card->mig)) < 0 ||
-	    copy_array(&ret->links, card->links, card->link_count, sizeof(*card->links)) < 0)
+	    copy_array(&ret->links, card->links, card->link_count, sizeof(*card->links)) < 0 ||
+	    copy_array(&ret->instances, card->instances, card->instance_count,
+		       sizeof(*card->instances)) < 0)
 		return -ENOMEM;
 	return copy_array(&ret->processes, card->processes, card->process_count,
 			  sizeof(*card->processes));
@@ -145,6 +168,22 @@ struct card *inventory_find(const struct inventory *inventory, const char *uuid)
 	for (size_t i = 0; i < inventory->card_count; i++) {
 		if (strcmp(inventory->cards[i].uuid, uuid) == 0)
 			return &inventory->cards[i];
+	}
+	return NULL;
+}
+
+const struct card_instance *inventory_find_instance(const struct inventory *inventory,
+						    const char *uuid, const struct card **ret_card)
+{
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		const struct card *card = &inventory->cards[i];
+
+		for (size_t k = 0; *uuid && k < card->instance_count; k++) {
+			if (strcmp(card->instances[k].uuid, uuid) != 0)
+				continue;
+			*ret_card = card;
+			return &card->instances[k];
+		}
 	}
 	return NULL;
 }
@@ -190,6 +229,10 @@ static int card_to_json(const struct card *card, struct json_object *array)
 	/* The list is there only where a layout is fixed. */
 	if (card->mig_count && field_list_to_json(&card_mig_list, card, object) < 0)
 		return -ENOMEM;
+	if (card->brand[0] && fields_to_json(&brand_field, 1, card, object) < 0)
+		return -ENOMEM;
+	if (card->instance_count && field_list_to_json(&card_instance_list, card, object) < 0)
+		return -ENOMEM;
 	return json_append(array, TAKE_PTR(object));
 }
 
@@ -200,6 +243,8 @@ int inventory_to_json(const struct inventory *inventory, struct json_object **re
 
 	if (!object || json_add_uint(object, "version", INVENTORY_VERSION) < 0 ||
 	    fields_to_json(inventory_fields, ARRAY_SIZE(inventory_fields), inventory, object) < 0)
+		return error_no_memory(error);
+	if (inventory->kernel_only && fields_to_json(&kernel_field, 1, inventory, object) < 0)
 		return error_no_memory(error);
 	struct json_object *cards = fields_add_array(object, "cards");
 	if (!cards)
@@ -212,6 +257,11 @@ int inventory_to_json(const struct inventory *inventory, struct json_object **re
 	return 0;
 }
 
+static bool has(struct json_object *object, const char *key)
+{
+	return json_object_object_get_ex(object, key, NULL);
+}
+
 static int read_card(struct json_object *object, const char *where, struct card *card,
 		     struct error *error)
 {
@@ -221,9 +271,43 @@ static int read_card(struct json_object *object, const char *where, struct card 
 		r = field_list_from_json(&card_link_list, object, where, card, error);
 	if (r == 0)
 		r = field_list_from_json(&card_process_list, object, where, card, error);
-	if (r == 0 && json_object_object_get_ex(object, card_mig_list.key, NULL))
+	if (r == 0 && has(object, card_mig_list.key))
 		r = field_list_from_json(&card_mig_list, object, where, card, error);
+	if (r == 0 && has(object, brand_field.key))
+		r = fields_from_json(&brand_field, 1, object, where, card, error);
+	if (r == 0 && has(object, card_instance_list.key))
+		r = field_list_from_json(&card_instance_list, object, where, card, error);
 	return r;
+}
+
+static bool same_instance(const struct card_instance *left, const struct card_instance *right)
+{
+	return left->gpu_instance == right->gpu_instance &&
+	       left->compute_instance == right->compute_instance;
+}
+
+/* Each MIG device is there once, and so is each UUID, which may be unknown. */
+static int check_instances(const struct inventory *inventory, size_t number, struct error *error)
+{
+	const struct card *card = &inventory->cards[number];
+
+	for (size_t i = 0; i < card->instance_count; i++) {
+		const struct card_instance *instance = &card->instances[i];
+		const struct card *owner;
+
+		for (size_t k = 0; k < i; k++)
+			if (same_instance(&card->instances[k], instance))
+				return error_set(
+					error, EINVAL, "cards[%zu].instances has %u/%u twice",
+					number, instance->gpu_instance, instance->compute_instance);
+		if (instance->uuid[0] &&
+		    inventory_find_instance(inventory, instance->uuid, &owner) != instance)
+			return error_set(error, EINVAL,
+					 "cards[%zu].instances[%zu].uuid %s is there twice; each "
+					 "instance has its own",
+					 number, i, instance->uuid);
+	}
+	return 0;
 }
 
 int inventory_check(const struct inventory *inventory, struct error *error)
@@ -245,6 +329,9 @@ int inventory_check(const struct inventory *inventory, struct error *error)
 						 "position of another of the %zu cards",
 						 i, k, peer, inventory->card_count);
 		}
+		int r = check_instances(inventory, i, error);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -258,6 +345,8 @@ int inventory_from_json(struct json_object *object, struct inventory *ret, struc
 	if (r == 0)
 		r = fields_from_json(inventory_fields, ARRAY_SIZE(inventory_fields), object,
 				     "inventory", &inventory, error);
+	if (r == 0 && has(object, kernel_field.key))
+		r = fields_from_json(&kernel_field, 1, object, "inventory", &inventory, error);
 	if (r == 0)
 		r = fields_array(object, "inventory", "cards", CARDS_MAX, &array, error);
 	for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {

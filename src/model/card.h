@@ -13,9 +13,11 @@
 #define CARD_MODEL_MAX  96
 #define CARD_BUS_ID_MAX 32
 #define CARD_TEXT_MAX   192
+#define CARD_BRAND_MAX  32
 #define MIB_PER_UNIT    1024u      /* a unit is one GiB of a card's memory */
 #define CARDS_MAX       64         /* of one machine; what an inventory file may hold */
 #define CARD_INDEX_NONE UINT32_MAX /* NVML does not list the card */
+#define CARD_MINOR_NONE UINT32_MAX /* nobody says which device node it is */
 
 enum card_mode { /* design: a card is in one mode */
 		 CARD_MODE_WHOLE,
@@ -61,12 +63,22 @@ struct card_process { /* a process that the driver sees on the card */
 	char name[64];
 };
 
-#define CARD_MIG_MAX     32 /* characters of a profile's name, with the end */
-#define CARD_MIG_ENTRIES 16 /* instances of one card */
+#define CARD_MIG_MAX       32 /* characters of a profile's name, with the end */
+#define CARD_MIG_ENTRIES   16 /* instances of one card */
+#define CARD_INSTANCES_MAX CARD_MIG_ENTRIES
 
 struct card_mig {                   /* a MIG instance that exists */
 	char profile[CARD_MIG_MAX]; /* "1g.10gb" */
 	unsigned start;             /* first memory slice */
+};
+
+struct card_instance {              /* a MIG device, as programs ask for it and may use it */
+	char uuid[CARD_UUID_MAX];   /* "MIG-..."; "" unknown: only the driver itself tells it */
+	char profile[CARD_MIG_MAX]; /* "1g.10gb", "1c.2g.20gb", "" unknown */
+	unsigned index;             /* NVML's on its card; CARD_INDEX_NONE unknown */
+	unsigned gpu_instance, compute_instance;
+	/* Of their nodes, /dev/nvidia-caps/nvidia-cap<minor>; CARD_MINOR_NONE unknown. */
+	unsigned gpu_minor, compute_minor;
 };
 
 struct card_condition {
@@ -77,9 +89,10 @@ struct card_condition {
 
 struct card {
 	unsigned index; /* NVML's index, as nvidia-smi shows it, or CARD_INDEX_NONE */
-	unsigned minor; /* /dev/nvidia<minor> */
+	unsigned minor; /* /dev/nvidia<minor>, or CARD_MINOR_NONE */
 	char uuid[CARD_UUID_MAX];
 	char model[CARD_MODEL_MAX];            /* "NVIDIA A100-SXM4-80GB" */
+	char brand[CARD_BRAND_MAX];            /* "tesla", "geforcertx"; "" unknown */
 	char bus_id[CARD_BUS_ID_MAX];          /* sysfs form "0000:07:00.0", lower case */
 	char serial[CARD_BUS_ID_MAX];          /* "" when the card has none */
 	uint64_t memory_bytes;                 /* NVML total */
@@ -97,6 +110,8 @@ struct card {
 	 * None: instances are made as they are asked for. */
 	struct card_mig *mig;
 	size_t mig_count, mig_capacity;
+	struct card_instance *instances; /* owned; those that exist, in the driver's order */
+	size_t instance_count, instance_capacity;
 };
 
 struct inventory {
@@ -109,6 +124,9 @@ struct inventory {
 	uint64_t mig_generation;
 	int64_t taken; /* Unix seconds */
 	bool real;     /* the running kernel itself lists the driver, and versions agree */
+	/* The driver was not asked: index is by order of the address, a UUID may be unknown,
+	 * memory, compute, brand and what instances are called are. */
+	bool kernel_only;
 	char problem[CARD_TEXT_MAX * 2]; /* why the driver as a whole gives no cards, or "" */
 	struct card *cards; /* owned, in order of index; cards without an index come last */
 	size_t card_count, card_capacity;
@@ -116,10 +134,13 @@ struct inventory {
 
 void inventory_init(struct inventory *inventory);
 void inventory_release(struct inventory *inventory); /* contents only; usable again after init */
-/* Links, processes and instances are *RET's own, some also on failure. 0 or -ENOMEM. */
+/* Links, processes, layout and instances are *RET's own, some also on failure. 0 or -ENOMEM. */
 int card_copy(const struct card *card, struct card *ret);
 /* NULL when absent. */
 struct card *inventory_find(const struct inventory *inventory, const char *uuid);
+/* The MIG device of that UUID and the card that it is a part of; NULL when absent. */
+const struct card_instance *inventory_find_instance(const struct inventory *inventory,
+						    const char *uuid, const struct card **ret_card);
 
 #define CARD_DESCRIPTION_MAX 128
 /* "card 3 (GPU-...)"; "card GPU-..." for one that NVML does not list; its bus address without a

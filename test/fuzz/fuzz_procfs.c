@@ -22,6 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	procfs_parse_information(text, &card);
 	if (card.uuid[0] && !card_uuid_is_valid(card.uuid))
 		abort();
+	uint32_t minor = capability_parse_minor(text);
+	if (minor != CARD_MINOR_NONE && !strpbrk(text, "0123456789"))
+		abort();
 	(void)procfs_devices_has_nvidia(text);
 	if (bus_id_normalise(text, bus_id) == 0 &&
 	    (bus_id_normalise(bus_id, again) < 0 || strcmp(bus_id, again) != 0))

@@ -47,6 +47,19 @@ static void add_relations(struct inventory *inventory)
 		assert_non_null(mig);
 		*mig = (struct card_mig){ .profile = "1g.10gb+me", .start = start };
 	}
+	snprintf(card->brand, sizeof(card->brand), "tesla");
+	for (unsigned i = 0; i < 2; i++) {
+		struct card_instance *instance =
+			VEC_ADD(&card->instances, &card->instance_count, &card->instance_capacity);
+
+		assert_non_null(instance);
+		*instance = (struct card_instance){ .profile = "1g.10gb+me",
+						    .index = i,
+						    .gpu_instance = 9 + i,
+						    .gpu_minor = 84,
+						    .compute_minor = CARD_MINOR_NONE };
+		snprintf(instance->uuid, sizeof(instance->uuid), "MIG-%u", i);
+	}
 }
 
 static void fill(struct inventory *inventory)
@@ -93,6 +106,13 @@ TEST(there_and_back)
 	assert_string_equal(again.cards[1].mig[1].profile, "1g.10gb+me");
 	assert_int_equal(again.cards[1].mig[1].start, 5);
 	assert_true(again.real);
+	assert_string_equal(again.cards[0].brand, "");
+	assert_string_equal(again.cards[1].brand, "tesla");
+	assert_int_equal(again.cards[1].instance_count, 2);
+	assert_string_equal(again.cards[1].instances[1].uuid, "MIG-1");
+	assert_int_equal(again.cards[1].instances[1].gpu_instance, 10);
+	assert_int_equal(again.cards[1].instances[1].compute_minor, CARD_MINOR_NONE);
+	assert_false(again.kernel_only);
 	assert_int_equal(inventory_to_json(&again, &copy, &error), 0);
 	assert_true(json_object_equal(object, copy));
 }
@@ -158,10 +178,20 @@ static const struct {
 	{ "cards.0.index", "4294967295",
 	  "cards[0].index is 4294967295; it must be a whole number from 0 to 4294967294" },
 	{ "cards.0.index", "-", "cards[0].index is missing" },
+	{ "kernelOnly", "1", "inventory.kernelOnly must be true or false" },
+	{ "cards.1.brand", "7", "cards[1].brand must be a string" },
+	{ "cards.1.instances", "7", "cards[1].instances must be a list" },
+	{ "cards.1.instances.0.uuid", "\"MIG/1\"",
+	  "cards[1].instances[0].uuid is 'MIG/1'; only letters, digits and - . _ : are allowed" },
+	{ "cards.1.instances.0.uuid", "\"MIG-1\"",
+	  "cards[1].instances[1].uuid MIG-1 is there twice; each instance has its own" },
+	{ "cards.1.instances.0.gpuInstance", "10", "cards[1].instances has 10/0 twice" },
+	{ "cards.1.instances.0.gpuInstance", "256",
+	  "cards[1].instances[0].gpuInstance is 256; it must be a whole number from 0 to 255" },
 	{ "cards.0.minor", "-1",
-	  "cards[0].minor is -1; it must be a whole number from 0 to 4294967295" },
+	  "cards[0].minor is -1; it must be a whole number from 0 to 4294967294" },
 	{ "cards.0.minor", "4294967296",
-	  "cards[0].minor is 4294967296; it must be a whole number from 0 to 4294967295" },
+	  "cards[0].minor is 4294967296; it must be a whole number from 0 to 4294967294" },
 	{ "cards.0.memoryBytes", "18446744073709551615",
 	  "cards[0].memoryBytes is 18446744073709551615; it must be a whole number from 0 to "
 	  "1125899906842624" },
@@ -356,6 +386,36 @@ TEST(a_card_in_words)
 		card_describe(&rows[i].card, text);
 		assert_string_equal(text, rows[i].text);
 	}
+}
+
+TEST(instances_by_uuid)
+{
+	cleanup(inventory_release) struct inventory inventory;
+	const struct card *card = NULL;
+
+	fill(&inventory);
+	assert_ptr_equal(inventory_find_instance(&inventory, "MIG-1", &card),
+			 &inventory.cards[1].instances[1]);
+	assert_ptr_equal(card, &inventory.cards[1]);
+	assert_null(inventory_find_instance(&inventory, "MIG-2", &card));
+	inventory.cards[1].instances[0].uuid[0] = '\0';
+	assert_null(inventory_find_instance(&inventory, "", &card));
+}
+
+/* Without the driver a card may have neither; both come back as they were. */
+TEST(what_the_kernel_alone_cannot_know)
+{
+	struct card card = { .index = 0, .minor = CARD_MINOR_NONE, .uuid = "unknown-0000:01:00.0" };
+	struct inventory inventory = { .cards = &card, .card_count = 1, .kernel_only = true }, read;
+	struct error error = ERROR_INIT;
+	autojson *object = NULL;
+
+	assert_int_equal(inventory_to_json(&inventory, &object, &error), 0);
+	inventory_init(&read);
+	assert_int_equal(inventory_from_json(object, &read, &error), 0);
+	assert_int_equal(read.cards[0].minor, CARD_MINOR_NONE);
+	assert_true(read.kernel_only);
+	inventory_release(&read);
 }
 
 /* What nobody knows is null, not a number that somebody would believe. */

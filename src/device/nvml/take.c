@@ -65,7 +65,7 @@ static void take_identity(const struct record_card *record, struct nvml_card *ca
 	    (bus_id[0] && bus_id_normalise(bus_id, card->bus_id) < 0))
 		condition_worsen(card, CARD_SUSPECT, "the driver gives it an unusable PCI address");
 	card->has_minor = (record->has & RECORD_HAS_MINOR) && record->minor < 255;
-	card->minor = card->has_minor ? record->minor : 0;
+	card->minor = card->has_minor ? record->minor : CARD_MINOR_NONE;
 }
 
 static int take_card(const struct record_answer *answer, struct nvml_card *card)

@@ -30,6 +30,15 @@ struct procfs_card {
 	bool excluded; /* "GPU Excluded: Yes": the module does not drive it */
 };
 
+/* A MIG device that exists, by what the module shows below capabilities/. */
+struct procfs_instance {
+	unsigned card_minor; /* of the card: "gpu<minor>" */
+	unsigned gpu_instance, compute_instance;
+	uint32_t gpu_minor, compute_minor; /* of /dev/nvidia-caps/nvidia-cap<minor>, or NONE */
+};
+
+#define PROCFS_INSTANCES_MAX 512u
+
 struct procfs {
 	bool present;                               /* the module's directory is there */
 	char base[PATH_MAX];                        /* that directory */
@@ -37,6 +46,8 @@ struct procfs {
 	struct procfs_card cards[DEVICE_CARDS_MAX]; /* in order of the bus address */
 	size_t count;
 	uint64_t mig_generation; /* changes with the MIG instances that exist; 0 without any */
+	struct procfs_instance instances[PROCFS_INSTANCES_MAX]; /* by card, then by number */
+	size_t instance_count;
 };
 
 struct pci_device {
@@ -76,6 +87,14 @@ int procfs_read(const char *driver_root, struct procfs *ret, struct error *error
  * that hangs it can block for ever, so only for those who start no helper.
  */
 void procfs_read_information(struct procfs *procfs);
+/* The instances; no lock of the module guards them either. Nothing is found without procfs_read(). */
+void procfs_read_instances(struct procfs *procfs);
+/* NULL when there is none. */
+const struct procfs_instance *procfs_find_instance(const struct procfs *procfs, unsigned card_minor,
+						   unsigned gpu_instance,
+						   unsigned compute_instance);
+/* The text of an "access" file: the minor of its node below /dev/nvidia-caps, CARD_MINOR_NONE. */
+uint32_t capability_parse_minor(const char *text);
 const struct procfs_card *procfs_find(const struct procfs *procfs, const char *bus_id);
 /* The running kernel itself (not the driver root) lists the driver, in VERSION. */
 bool procfs_kernel_agrees(const char *version);
