@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The face of src/formats: file formats of others, read and written. Today the OCI config.json. */
+/* The face of src/formats: file formats of others, read and written: the OCI config.json, CDI
+ * specs. */
 #pragma once
 
+#include "formats/cdi.h"
 #include "formats/oci.h"
