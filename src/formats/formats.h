@@ -4,4 +4,6 @@
 #pragma once
 
 #include "formats/cdi.h"
+#include "formats/docker.h"
 #include "formats/oci.h"
+#include "formats/runtime_entry.h"

@@ -14,6 +14,8 @@
 
 #include "base/base.h"
 #include "model/model.h"
+#include "runtimes/engines.h"
+#include "runtimes/host.h"
 
 struct runtime {
 	char name[16];   /* "runc" or "crun" */

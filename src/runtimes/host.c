@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_root(const struct host *host, struct error *error)
+{
+	int fd = open(host->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? error_set_errno(error, errno,
+					"cannot open the host's root %s; check the path",
+					host->root)
+		      : fd;
+}
+
+int host_read(const struct host *host, const char *path, char **ret, unsigned *ret_mode,
+	      struct error *error)
+{
+	struct stat status;
+	autoclose int root = open_root(host, error);
+
+	if (root < 0)
+		return root;
+	autoclose int look = root_open(root, path, O_PATH);
+	if (look == -ENOENT || look == -ENOTDIR)
+		return -ENOENT;
+	if (look < 0)
+		return error_set_errno(error, -look, "cannot read %s of the host", path);
+	/* Looked at before it is opened: a device or a FIFO under that name must not hold us up. */
+	if (fstat(look, &status) < 0)
+		return error_set_errno(error, errno, "cannot read %s of the host", path);
+	if (!S_ISREG(status.st_mode))
+		return error_set(error, EINVAL,
+				 "%s of the host is no regular file; move it away or name another",
+				 path);
+	autoclose int fd = root_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return error_set_errno(error, -fd, "cannot read %s of the host", path);
+	size_t length = 0;
+	autofree char *text = NULL;
+	int r = file_read_fd(fd, path, HOST_FILE_MAX, &text, &length, error);
+	if (r < 0)
+		return r;
+	if (strlen(text) != length)
+		return error_set(error, EINVAL,
+				 "%s holds a NUL byte; it is no text, repair it first", path);
+	if (ret_mode)
+		*ret_mode = status.st_mode & 07777;
+	*ret = TAKE_PTR(text);
+	return 0;
+}
+
+int host_path(const struct host *host, const char *path, struct strbuf *out, struct error *error)
+{
+	autostrbuf inside = STRBUF_INIT(ROOT_PATH_MAX);
+	autoclose int root = open_root(host, error);
+
+	if (root < 0)
+		return root;
+	int r = root_resolve(root, path, &inside);
+	if (r < 0)
+		return error_set_errno(error, -r, "cannot follow %s of the host", path);
+	strbuf_addf(out, "%s%s", strcmp(host->root, "/") == 0 ? "" : host->root, inside.data);
+	if (strbuf_failed(&inside) < 0 || strbuf_failed(out) < 0)
+		return error_set(error, ENAMETOOLONG, "the path %s of the host is too long", path);
+	return 0;
+}
+
+int host_proc(const struct host *host, struct strbuf *out)
+{
+	if (host->proc)
+		strbuf_adds(out, host->proc);
+	else
+		strbuf_addf(out, "%s/proc", strcmp(host->root, "/") == 0 ? "" : host->root);
+	return strbuf_failed(out);
+}
+
+bool host_exists(const struct host *host, const char *path)
+{
+	struct stat status;
+	autoclose int root = open_root(host, NULL);
+
+	return root >= 0 && root_stat(root, path, &status) == 0;
+}
+
+/* A name is on disk once its directory is. */
+static int sync_directory(const char *path, struct error *error)
+{
+	autoclose int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || fsync(fd) < 0)
+		return error_set_errno(error, errno, "cannot make %s durable; check the disk",
+				       path);
+	return 0;
+}
+
+/* PATH is an absolute directory name that may be changed while at work. */
+static int make_directories(char *path, struct error *error)
+{
+	struct stat status;
+
+	if (!*path || stat(path, &status) == 0)
+		return 0;
+	char *slash = strrchr(path, '/');
+	if (!slash)
+		return 0;
+	*slash = '\0';
+	int r = make_directories(path, error);
+	autofree char *parent = r < 0 ? NULL : strdup(*path ? path : "/");
+	*slash = '/';
+	if (r < 0)
+		return r;
+	if (!parent)
+		return error_no_memory(error);
+	r = file_make_directories(path, 0755, error);
+	return r < 0 ? r : sync_directory(parent, error);
+}
+
+int host_write(const struct host *host, const char *path, const char *text, unsigned mode,
+	       struct error *error)
+{
+	autostrbuf full = STRBUF_INIT(2 * ROOT_PATH_MAX);
+	int r = host_path(host, path, &full, error);
+
+	if (r < 0)
+		return r;
+	char *slash = strrchr(full.data, '/');
+	*slash = '\0';
+	r = make_directories(full.data, error);
+	*slash = '/';
+	return r < 0 ? r : file_write_atomic(full.data, text, strlen(text), mode, error);
+}
+
+int host_remove(const struct host *host, const char *path, struct error *error)
+{
+	autostrbuf full = STRBUF_INIT(2 * ROOT_PATH_MAX);
+	int r = host_path(host, path, &full, error);
+
+	if (r < 0)
+		return r;
+	if (unlink(full.data) < 0)
+		return errno == ENOENT || errno == ENOTDIR
+			       ? 0
+			       : error_set_errno(error, errno, "cannot remove %s", path);
+	*strrchr(full.data, '/') = '\0';
+	return sync_directory(*full.data ? full.data : "/", error);
+}
+
+int host_run(const struct host *host, const char *const *argv, char **ret, struct error *error)
+{
+	return host->run ? host->run(host->data, argv, ret, error)
+			 : host_run_program(host, argv, ret, error);
+}
