@@ -3,12 +3,13 @@
 # The daemon, its shims and what they make live in the file's mount namespace: /run and /etc are its own.
 #   engine_find debian|module    finds containerd 1.6 or 2.x, with crictl; else says in $WHY why not
 #   handler NAME BINARY [KEYS]   a runtime handler, before engine_start; KEYS are more lines of its section
-#   engine_start                 starts it
+#   engine_start                 starts it; dev_private, before: the simulated driver's nodes are in /dev
 #   image_import NAME ROOT [VARIABLE=VALUE...]   an image of the files in ROOT (image_sandbox, image_tools)
 #   pod_start [HANDLER [FILTER]]       a Pod without a network of its own, in $POD; FILTER changes its JSON
 #   container_start [FILTER]           a container in it that waits, in $CONTAINER; what went wrong in $SAID
 #   see COMMAND...                     runs it inside the container
 #   cards_seen                         which cards it can name and reach: "nvidia0=0 reached 0"
+#   rules_again                        what systemd does to the container's device rules at a daemon-reload
 #   container_stop, pod_stop, engine_stop; engine_nothing_left
 # Nothing comes from a registry and no CNI plugin is used.
 CRI=/run/cri
@@ -82,6 +83,17 @@ etc_private() {
 		rm -rf /etc/cdi /etc/crictl.yaml; mkdir /etc/cdi' "$CRI"
 }
 
+# dev_private: a /dev of this namespace with the nodes of the machine and of the simulated driver, as a
+# machine has it whose driver is in its root.
+dev_private() {
+	inside sh -ec 'mkdir "$0/dev" && mount -t tmpfs -o mode=0755 tmpfs "$0/dev"
+		cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$0/dev/"
+		for name in pts shm mqueue; do
+			[ ! -d "/dev/$name" ] || { mkdir "$0/dev/$name" && mount --rbind "/dev/$name" "$0/dev/$name"; }
+		done
+		cp -a /dev/ptmx "$0/dev/"; cp -a "$1"/dev/nvidia* "$0/dev/"; mount --move "$0/dev" /dev' $CRI "$DRIVER"
+}
+
 engine_start() {
 	engine_config >"$BATS_FILE_TMPDIR/config.toml"
 	etc_private
@@ -142,6 +154,7 @@ image_tools() { # NAME [VARIABLE=VALUE...]
 		cp -L "$(command -v $program)" "$root/bin/"
 		ldd "$(command -v $program)" | grep -o '/lib[^ ]*' | xargs -I{} cp -L --parents {} "$root/"
 	done
+	cp -L --parents /lib/*-linux-gnu/lib{m.so.6,dl.so.2,rt.so.1,pthread.so.0} "$root/"
 	mkdir -p "$root/tmp" "$root/etc"
 	cp "$BUILD"/test/lib/{device,dlopen}_probe "$root/"
 	image_import "$1" "$root" "${@:2}"
@@ -179,10 +192,10 @@ see() {
 # The nodes of cards in /dev, then the cards that a node made by the container itself reaches.
 cards_seen() {
 	see $PROBE nodes /dev -- mknod /dev {0..7} >"$BATS_TEST_TMPDIR/seen" || return 1
-	awk '$2 ~ /^195:/ && $2 !~ /:25[0-9]$/ { sub("/dev/", "", $1); sub("195:", "", $2); nodes = nodes $1 "=" $2 " " }
+	sort "$BATS_TEST_TMPDIR/seen" | awk '$2 ~ /^195:/ && $2 !~ /:25[0-9]$/ { sub("/dev/", "", $1); sub("195:", "", $2); nodes = nodes $1 "=" $2 " " }
 		$1 ~ /^195:/ && $2 == "ENXIO" { sub("195:", "", $1); cards = cards " " $1 }
 		$1 ~ /^195:/ && $2 !~ /^(ENXIO|EPERM)$/ { strange = strange " " $0 }
-		END { print nodes "reached" cards strange }' "$BATS_TEST_TMPDIR/seen"
+		END { print nodes "reached" cards strange }'
 }
 
 # The process of the container as this machine counts, and its folder below a controller of cgroup v1.
@@ -194,6 +207,39 @@ container_cgroup() { # CONTROLLER
 	local group
 	group=$(awk -F: -v controller="$1" '$2 == controller { print $3 }' "/proc/$(container_pid)/cgroup")
 	echo "/sys/fs/cgroup/$1$group"
+}
+
+container_spec() {
+	inside cat "$CRI/state/io.containerd.runtime.v2.task/k8s.io/$CONTAINER/config.json"
+}
+
+# The cards that the container's cgroup allows, as this machine sees it: "0 3".
+cards_allowed() {
+	sed -n 's/^c 195:\([0-9]*\) .*/\1/p' "$(container_cgroup devices)/devices.list" | sort -n | xargs
+}
+
+needs_device_rules() {
+	[ -e /sys/fs/cgroup/devices/devices.list ] || skip "needs the devices controller of cgroup v1"
+}
+
+# What runc and crun allow every container by themselves.
+RUNTIME_RULES=("c *:* m" "b *:* m" "c 1:3 rwm" "c 1:5 rwm" "c 1:7 rwm" "c 1:8 rwm" "c 1:9 rwm" "c 5:0 rwm"
+	"c 5:2 rwm" "c 10:200 rwm" "c 136:* rwm")
+
+# Everything is taken away and what the container's spec says is given again; what somebody added to the
+# cgroup without the spec is lost.
+rules_again() {
+	local folder rule
+	folder=$(container_cgroup devices)
+	echo a >"$folder/devices.deny"
+	for rule in "${RUNTIME_RULES[@]}"; do
+		echo "$rule" >"$folder/devices.allow" || return 1
+	done
+	container_spec | jq -r '.linux.resources.devices[] | select(.allow) |
+		"\(.type // "a") \(.major // -1):\(.minor // -1) \(.access // "rwm")"' | sed 's/-1/*/g' |
+		while read -r rule; do
+			echo "$rule" >"$folder/devices.allow" || return 1
+		done
 }
 
 container_stop() {
