@@ -85,3 +85,34 @@ cdi() {
 	not container_start '.CDI_devices = [{name: "example.com/card=two"}]'
 	[[ $SAID == *"unresolvable CDI devices example.com/card=two"* ]]
 }
+
+# A library of ours at a path of the image, by CDI.
+cdi_library() { # CONTAINER_PATH
+	echo "a driver's library" >"$BATS_TEST_TMPDIR/library"
+	jq -n --arg from "$BATS_TEST_TMPDIR/library" --arg to "$1" '{cdiVersion: "0.5.0", kind: "example.com/card",
+		devices: [{name: "one", containerEdits: {mounts: [{hostPath: $from, containerPath: $to,
+			options: ["ro", "bind"]}]}}]}' >"$BATS_TEST_TMPDIR/cdi.json"
+	inside cp "$BATS_TEST_TMPDIR/cdi.json" /etc/cdi/example.json
+}
+
+with_mount() { # FROM TO
+	container_start ".image.image = \"localhost/tools:1\" | .CDI_devices = [{name: \"example.com/card=one\"}] |
+		.mounts = [{host_path: \"$1\", container_path: \"$2\"}]"
+}
+
+@test "what CDI alone leaves to the runtime: a mount point is made in a user's volume" {
+	cdi_library /opt/lib/libcuda.so.1
+	mkdir "$BATS_TEST_TMPDIR/volume"
+	pod_start
+	with_mount "$BATS_TEST_TMPDIR/volume" /opt/lib
+	[ -f "$BATS_TEST_TMPDIR/volume/libcuda.so.1" ]
+	see /bin/cat /opt/lib/libcuda.so.1 | grep -qx "a driver's library"
+}
+
+@test "what CDI alone does with a user's mount at the same path: it is replaced" {
+	cdi_library /opt/lib/libcuda.so.1
+	echo "the user's own" >"$BATS_TEST_TMPDIR/own"
+	pod_start
+	with_mount "$BATS_TEST_TMPDIR/own" /opt/lib/libcuda.so.1
+	see /bin/cat /opt/lib/libcuda.so.1 | grep -qx "a driver's library"
+}

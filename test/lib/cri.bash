@@ -86,7 +86,7 @@ etc_private() {
 # dev_private: a /dev of this namespace with the nodes of the machine and of the simulated driver, as a
 # machine has it whose driver is in its root.
 dev_private() {
-	inside sh -ec 'mkdir "$0/dev" && mount -t tmpfs -o mode=0755 tmpfs "$0/dev"
+	inside sh -ec 'mkdir -p "$0/dev" && mount -t tmpfs -o mode=0755 tmpfs "$0/dev"
 		cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$0/dev/"
 		for name in pts shm mqueue; do
 			[ ! -d "/dev/$name" ] || { mkdir "$0/dev/$name" && mount --rbind "/dev/$name" "$0/dev/$name"; }
@@ -209,13 +209,18 @@ container_cgroup() { # CONTROLLER
 	echo "/sys/fs/cgroup/$1$group"
 }
 
+container_bundle() {
+	echo "$CRI/state/io.containerd.runtime.v2.task/k8s.io/$CONTAINER"
+}
+
 container_spec() {
-	inside cat "$CRI/state/io.containerd.runtime.v2.task/k8s.io/$CONTAINER/config.json"
+	inside cat "$(container_bundle)/config.json"
 }
 
 # The cards that the container's cgroup allows, as this machine sees it: "0 3".
 cards_allowed() {
-	sed -n 's/^c 195:\([0-9]*\) .*/\1/p' "$(container_cgroup devices)/devices.list" | sort -n | xargs
+	awk -F'[ :]' '/^c 195:/ && ($3 < 250 || $3 == "*") { print $3 }' "$(container_cgroup devices)/devices.list" |
+		sort -n | xargs
 }
 
 needs_device_rules() {
