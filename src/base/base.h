@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The face of src/base: errors, clean-up, strings, arrays, maps, JSON, YAML, CSV, options, log,
+ * The face of src/base: errors, clean-up, strings, arrays, maps, JSON, YAML, TOML, CSV, options, log,
  * files, names below a root, paths, threads, times. It knows no GPU word. Start reading at error.h and cleanup.h.
  */
 #pragma once
@@ -21,6 +21,7 @@
 #include "base/root.h"
 #include "base/strbuf.h"
 #include "base/table.h"
+#include "base/toml.h"
 #include "base/utc.h"
 #include "base/vec.h"
 #include "base/visible.h"
