@@ -173,6 +173,14 @@ enum reason_link {
 	  "/sys directories.")                                                                     \
 	M(REASON_BAD_MOUNT, "bad_mount", INJECTION, 1, "a volume lies over the driver's place",    \
 	  "{object} mounts a volume at {detail}. Mount it elsewhere in the container.")            \
+	M(REASON_UNKNOWN_DEVICE, "unknown_device", INJECTION, 1, "no such device on this machine", \
+	  "{object} asks for {detail}, which is none of the {total} cards of {node} and none "     \
+	  "of the {have} MIG instances on them. Use an index, a UUID or a bus address that "       \
+	  "gpupool inventory shows.")                                                              \
+	M(REASON_NO_INVENTORY, "no_inventory", INJECTION, 0, "inventory does not know the device", \
+	  "{object} asks for {detail}, and what the kernel says of the {total} cards of {node} "   \
+	  "does not tell UUIDs of MIG instances, nor those of cards that were never opened. "      \
+	  "Run gpupool inventory as root once, which asks the driver.")                            \
 	M(REASON_NO_RUNTIME, "no_runtime", RUNTIME, 0, "no container runtime found",               \
 	  "{node} lacks a container runtime: {detail}. Install runc or crun.")
 
