@@ -2,13 +2,17 @@
 /* Every path, file name and environment variable that users see, in one place. */
 #pragma once
 
-#define PATH_CONFIG      "/etc/gpupool/config.yaml"
+#define PATH_CONFIG "/etc/gpupool/config.yaml"
+/* NVIDIA's own; read by gpupool-runtime */
+#define PATH_TOOLKIT_CONFIG "/etc/nvidia-container-runtime/config.toml"
+
 #define PATH_RUN         "/run/gpupool"
 #define NAME_INVENTORY   "inventory.json" /* below the run directory */
 #define PATH_STATE       "/var/lib/gpupool"
 #define PATH_HOST_DRIVER "/var/lib/gpupool/host" /* bin/ and lib64/ of a driver not at / */
 #define PATH_LIBEXEC     "/usr/libexec/gpupool"
 
+#define ENV_CONFIG      "GPUPOOL_CONFIG" /* instead of PATH_CONFIG */
 #define ENV_DRIVER_ROOT "GPUPOOL_DRIVER_ROOT"
 #define ENV_RUN_DIR     "GPUPOOL_RUN_DIR"     /* instead of /run/gpupool, for tests and users */
 #define ENV_NVML_HELPER "GPUPOOL_NVML_HELPER" /* path of the gpupool-nvml program */

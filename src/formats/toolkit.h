@@ -41,3 +41,13 @@ struct toolkit_config {
 	struct string_list notes; /* "FILE:7: unknown key debug.level" */
 	enum toolkit_mode mode;
 };
+
+/*
+ * A file that is missing is its defaults; either path may be NULL. Unknown keys are notes, never
+ * errors. -EINVAL for a value of another type, with file and line.
+ */
+int toolkit_config_read(const char *toolkit_path, const char *own_path, struct toolkit_config *ret,
+			struct error *error);
+void toolkit_config_release(struct toolkit_config *config);
+const char *toolkit_mode_to_string(enum toolkit_mode mode);
+enum toolkit_mode toolkit_mode_from_string(const char *text);

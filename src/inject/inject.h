@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "inject/driver_files.h"
+#include "inject/foreign.h"
 #include "inject/request.h"
 #include "model/model.h"
 

@@ -181,6 +181,10 @@ enum reason_link {
 	  "{object} asks for {detail}, and what the kernel says of the {total} cards of {node} "   \
 	  "does not tell UUIDs of MIG instances, nor those of cards that were never opened. "      \
 	  "Run gpupool inventory as root once, which asks the driver.")                            \
+	M(REASON_CDI_UNRESOLVED, "cdi_unresolved", INJECTION, 0,                                   \
+	  "CDI device that no spec file has",                                                      \
+	  "{object} asks for the CDI device {detail}. Have its vendor's tool write the spec, or "  \
+	  "correct the name; gpupool cdi list shows what is there.")                               \
 	M(REASON_NO_RUNTIME, "no_runtime", RUNTIME, 0, "no container runtime found",               \
 	  "{node} lacks a container runtime: {detail}. Install runc or crun.")
 
