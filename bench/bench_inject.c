@@ -16,83 +16,19 @@
  * at random: it is told by the clock, and judged by the processor time of the runtime and its children.
  * Budgets are judged in full length only.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <sys/wait.h>
-#include <time.h>
+#include <fcntl.h>
 #include <unistd.h>
-#include <linux/magic.h>
 
 #include "base/base.h"
+#include "containers.h"
 #include "device/device.h"
 #include "formats/formats.h"
 #include "inject/inject.h"
 
-#define ROUNDS_FULL 64u
-#define ROUNDS_MIN  12u
-#define CARDS       2u
-#define WORK        "/run/bench"
-#define DRIVER      "/run/driver"
-#define IMAGE       WORK "/image"
-#define INVENTORY   WORK "/inventory.json"
-#define CONFIG_BASE WORK "/base.json"
-#define PATHS_MAX   4096
-
-static void die(const char *what, const struct error *error)
-{
-	fprintf(stderr, "bench_inject: %s%s%s\n", what, error ? ": " : "",
-		error ? error->message : "");
-	exit(1);
-}
-
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-/* Runs ARGV with no input and its output thrown away; the exit status, and its processor time. */
-static int run_program(const char *const *argv, double *ret_cpu_us)
-{
-	struct rusage used = { 0 };
-	int status = 0;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		die("cannot start a process", NULL);
-	if (pid == 0) {
-		int null = open("/dev/null", O_RDWR);
-
-		dup2(null, 0);
-		dup2(null, 1);
-		execv(argv[0], (char *const *)(uintptr_t)argv);
-		_exit(127);
-	}
-	while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
-		;
-	*ret_cpu_us = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
-		      (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static double time_program(const char *const *argv, double *ret_cpu_us)
-{
-	double start = now_us();
-
-	if (run_program(argv, ret_cpu_us) != 0)
-		die(argv[0], NULL);
-	return now_us() - start;
-}
+#define CARDS 2u
 
 enum step { STEP_INVENTORY, STEP_READ, STEP_FILES, STEP_PLAN, STEP_EDIT, STEP_MAX };
 
@@ -194,73 +130,6 @@ static int do_work(struct work *work, struct error *error)
 	return plan_and_edit(&injection, spec, work, error);
 }
 
-static void copy_file(const char *from, const char *to)
-{
-	autofree char *data = NULL;
-	size_t length;
-	struct error error = ERROR_INIT;
-
-	if (file_read(from, 1u << 26, &data, &length, &error) < 0 ||
-	    file_write_atomic(to, data, length, 0755, &error) < 0)
-		die("cannot make the image", &error);
-}
-
-/* true and the C library, as a Debian image has them. */
-static void make_image(void)
-{
-	static const char *const directories[] = { "/bin",   "/dev",     "/proc",
-						   "/sys",   "/etc",     "/tmp",
-						   "/lib64", "/usr/bin", "/lib/x86_64-linux-gnu" };
-	static const char *const files[][2] = {
-		{ "/bin/true", "/bin/true" },
-		{ "/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libc.so.6" },
-		{ "/lib64/ld-linux-x86-64.so.2", "/lib64/ld-linux-x86-64.so.2" },
-	};
-	char path[PATHS_MAX];
-
-	for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-		snprintf(path, sizeof(path), IMAGE "%s", directories[i]);
-		if (file_make_directories(path, 0755, NULL) < 0)
-			die("cannot make the image", NULL);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		snprintf(path, sizeof(path), IMAGE "%s", files[i][1]);
-		copy_file(files[i][0], path);
-	}
-}
-
-static void make_base(void)
-{
-	static const char *const command[] = { "/bin/true", NULL };
-	static const char *const environment[] = { "PATH=/usr/bin:/bin", NULL };
-	const struct oci_base base = { .root_path = IMAGE,
-				       .arguments = command,
-				       .environment = environment,
-				       .working_directory = "/",
-				       .namespaces = OCI_NAMESPACE_ALL & ~OCI_NAMESPACE_CGROUP,
-				       .cgroups_path = "/gpupool/bench" };
-	autojson *spec = NULL;
-	struct error error = ERROR_INIT;
-
-	if (oci_spec_base(&base, &spec, &error) < 0 ||
-	    oci_spec_write(CONFIG_BASE, spec, &error) < 0)
-		die("cannot make the base", &error);
-}
-
-static void make_inventory(const char *helper)
-{
-	const struct device_options options = { .driver_root = DRIVER, .helper = helper };
-	cleanup(inventory_release) struct inventory inventory;
-	struct error error = ERROR_INIT;
-
-	inventory_init(&inventory);
-	if (device_probe(&options, &inventory, NULL, &error) < 0 ||
-	    device_inventory_write(INVENTORY, &inventory, &error) < 0)
-		die("cannot read the inventory", &error);
-	if (inventory.card_count < CARDS)
-		die("the simulated driver shows too few cards", NULL);
-}
-
 /* Bundles: WORK/bare, WORK/mounts and WORK/edited. */
 static void make_bundles(struct work *work)
 {
@@ -350,13 +219,6 @@ static void run_round(const struct setting *setting, struct work *work, size_t r
 	samples->values[WHOLE][round] = time_program(whole, &unused);
 }
 
-static int compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 struct shares { /* per cent of the bare start */
 	double work, mounts, mounts_by_clock;
 	size_t mount_count;
@@ -422,7 +284,7 @@ static struct shares measure(const struct setting *setting, size_t rounds)
 	for (size_t round = 0; round < rounds; round++)
 		run_round(setting, &work, round, &samples);
 	for (size_t i = 0; i < MEASURES; i++)
-		qsort(samples.values[i], rounds, sizeof(double), compare_values);
+		sort_values(samples.values[i], rounds);
 	const struct shares shares = {
 		.work = p50(&samples, WORK_TIME) / p50(&samples, BARE) * 100,
 		.mounts = more(&samples, BARE_CPU, MOUNTS_CPU),
@@ -435,28 +297,6 @@ static struct shares measure(const struct setting *setting, size_t rounds)
 	return shares;
 }
 
-static size_t rounds_to_run(void)
-{
-	const char *scale = getenv("GPUPOOL_TEST_SCALE");
-	uint64_t part = 100;
-
-	if (scale && parse_uint(scale, 1, 10000, &part) < 0)
-		die("GPUPOOL_TEST_SCALE is no number from 1 to 10000", NULL);
-	size_t rounds = (size_t)(ROUNDS_FULL * part / 100);
-	return rounds > ROUNDS_MIN ? rounds : ROUNDS_MIN;
-}
-
-/* A budget is judged in full length only: a short run is told, and decides nothing. */
-static bool judge(unsigned number, const char *what, double measured, double budget)
-{
-	bool judged = rounds_to_run() >= ROUNDS_FULL, kept = measured <= budget;
-
-	printf("%sok %u - %s: %.2f %%, budget %.0f %%%s\n", kept || !judged ? "" : "not ", number,
-	       what, measured, budget, judged ? "" : " # SKIP a short run is not judged");
-	fflush(stdout);
-	return kept || !judged;
-}
-
 /* How to add a budget: a row. */
 static const struct budget {
 	const char *runtime, *capabilities;
@@ -466,18 +306,6 @@ static const struct budget {
 	{ "crun", "compute,utility", 10, 0 },
 	{ "runc", "all", 0, 0 },
 };
-
-static const char *find_runtime(const char *name)
-{
-	static const char *const paths[] = { "/usr/bin/runc", "/usr/sbin/runc",
-					     "/usr/local/sbin/runc", "/usr/bin/crun",
-					     "/usr/local/bin/crun" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		if (strcmp(strrchr(paths[i], '/') + 1, name) == 0 && access(paths[i], X_OK) == 0)
-			return paths[i];
-	return NULL;
-}
 
 static bool run_budgets(const char *self, const char *gpupool)
 {
@@ -501,68 +329,15 @@ static bool run_budgets(const char *self, const char *gpupool)
 		snprintf(what, sizeof(what), "plan and edit as a share of a bare %s start",
 			 budget->runtime);
 		if (budget->work > 0)
-			kept &= judge(++number, what, shares.work, budget->work);
+			kept &= judge(++number, what, shares.work, budget->work, "%");
 		snprintf(what, sizeof(what),
 			 "all %zu mounts as a share of a bare %s start, processor time",
 			 shares.mount_count, budget->runtime);
 		if (budget->mounts > 0)
-			kept &= judge(++number, what, shares.mounts, budget->mounts);
+			kept &= judge(++number, what, shares.mounts, budget->mounts, "%");
 	}
 	printf("1..%u\n", number);
 	return kept;
-}
-
-/* crun refuses hosts with cgroup v2 beside v1; the product hides it from crun in the same way. */
-static void hide_hybrid_cgroup(void)
-{
-	struct statfs type;
-
-	if (statfs("/sys/fs/cgroup/unified", &type) == 0 && type.f_type == CGROUP2_SUPER_MAGIC)
-		mount("tmpfs", "/sys/fs/cgroup/unified", "tmpfs", 0, "mode=0755");
-}
-
-static void beside(const char *name, char *ret, size_t size)
-{
-	char self[PATHS_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (length <= 0)
-		die("cannot read /proc/self/exe", NULL);
-	self[length] = '\0';
-	for (int up = 0; up < 2; up++)
-		*strrchr(self, '/') = '\0';
-	if ((size_t)snprintf(ret, size, "%s/%s", self, name) >= size)
-		die("the path of the build folder is too long", NULL);
-}
-
-static int skip(const char *why)
-{
-	printf("1..0 # SKIP %s\n", why);
-	return 0;
-}
-
-/* In a child, so that the driver is stopped whatever happens. */
-static int bench_in_child(void)
-{
-	char self[PATHS_MAX], gpupool[PATHS_MAX], helper[PATHS_MAX];
-	int status = 0;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		die("cannot start a process", NULL);
-	if (pid == 0) {
-		beside("bench/bench_inject", self, sizeof(self));
-		beside("bin/gpupool", gpupool, sizeof(gpupool));
-		beside("bin/gpupool-nvml", helper, sizeof(helper));
-		hide_hybrid_cgroup();
-		make_image();
-		make_base();
-		make_inventory(helper);
-		exit(run_budgets(self, gpupool) ? 0 : 1);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 static int work_once(const char *capabilities)
@@ -576,28 +351,18 @@ static int work_once(const char *capabilities)
 	return 0;
 }
 
+static bool bench(void)
+{
+	char self[BENCH_PATH_MAX], gpupool[BENCH_PATH_MAX];
+
+	beside("bench/bench_inject", self, sizeof(self));
+	beside("bin/gpupool", gpupool, sizeof(gpupool));
+	return run_budgets(self, gpupool);
+}
+
 int main(int argc, char **argv)
 {
-	char simdriver[PATHS_MAX];
-	double unused;
-
 	if (argc == 3 && strcmp(argv[1], "--work") == 0)
 		return work_once(argv[2]);
-	if (geteuid() != 0)
-		return skip("containers need root");
-	if (!find_runtime("runc"))
-		return skip("there is no runc");
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_PRIVATE | MS_REC, NULL) < 0 ||
-	    mount("tmpfs", "/run", "tmpfs", 0, "mode=0755") < 0)
-		return skip("mount namespaces need CAP_SYS_ADMIN");
-	beside("simdriver/simdriver", simdriver, sizeof(simdriver));
-	const char *const start[] = { simdriver,   "start",   "--root", DRIVER,
-				      "--profile", "a100-80", NULL };
-	const char *const stop[] = { simdriver, "stop", "--root", DRIVER, NULL };
-
-	if (run_program(start, &unused) != 0)
-		die("the simulated driver does not start", NULL);
-	int code = bench_in_child();
-	run_program(stop, &unused);
-	return code;
+	return bench_with_driver(bench, CARDS);
 }

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpupool-runtime: stands where runc stands, adds a container's cards to its config.json, and
+ * becomes runc. Shared by its files.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+#include "formats/formats.h"
+#include "inject/inject.h"
+#include "model/model.h"
+
+/* What the caller wants of the runtime; every text is argv's. */
+struct call {
+	const char *command; /* "create"; NULL: none */
+	const char *bundle;  /* directory; "." */
+	const char *config;  /* the spec's name in it; crun takes others than config.json */
+	const char *log;     /* NULL: none */
+	bool log_json;
+	unsigned preserved; /* descriptors from 3 that are meant for the container */
+};
+
+/* By the rules of runc's and crun's own command lines; never fails, since they will. */
+void call_read(int argc, char **argv, struct call *ret);
+/* A container is made: its spec and descriptors are looked at. */
+bool call_makes_container(const struct call *call);
+
+/* Everything that is known about one container's start. */
+struct start {
+	const struct toolkit_config *config;
+	int bundle, root; /* descriptors of the directories, or -1 */
+	const char *spec_name;
+	struct json_object *spec; /* owned; the edits are made in it */
+	struct stat status;       /* of the file it was read from */
+	unsigned hooks_removed;
+	struct device_request request;
+	struct inventory inventory;
+	bool from_kernel; /* the inventory file was of no use */
+	struct device_selection selection;
+	struct driver_files *files; /* owned */
+	struct edit_plan plan;
+	struct string_list notes; /* sentences beside those of request and plan */
+	struct reason reason;     /* of a refusal */
+};
+
+/* Opens the bundle and reads what is asked for. The spec is not changed. */
+int start_read(struct start *start, const struct call *call, const struct toolkit_config *config,
+	       struct error *error);
+/* Whether the spec has to change. */
+bool start_asks(const struct start *start);
+/* Cards, files, checks and the plan, then the edits in the tree. */
+int start_plan(struct start *start, struct error *error);
+int start_write(const struct start *start, struct error *error);
+void start_release(struct start *start);
+/* The edits and their reasons, for people or as JSON. */
+int start_explain(const struct start *start, bool json, struct strbuf *out, struct error *error);
+
+/* The configuration at its usual places. */
+int config_read(struct toolkit_config *ret, struct error *error);
+
+/* The first of the configured runtimes that is there and is not this program. */
+int handover_find(const struct toolkit_config *config, char **ret, struct error *error);
+/* Becomes PATH with the caller's arguments and environment; returns only on failure. */
+int handover(const char *path, const struct call *call, char **argv, struct error *error);
+
+/* On standard error, and in the caller's log as runc writes there, where containerd looks. */
+void report(const struct call *call, const char *level, const char *message);
+
+/* The commands that are ours and not a runtime's: --explain, --help. */
+int own_main(int argc, char **argv);

@@ -1,0 +1,316 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# gpupool-runtime in the place of runc and crun: what a container gets, what stays as it was, what is refused.
+load ../lib/common
+load ../lib/driver
+
+PROBE=$BUILD/test/lib/device_probe
+WRAPPER=$BIN/gpupool-runtime
+CARDS=8
+
+setup_file() {
+	[ "$(id -u)" = 0 ] || return 0
+	namespace_start
+	driver_start a100-80
+	inside gpupool inventory >/dev/null
+}
+
+teardown_file() {
+	namespace_stop
+}
+
+setup() {
+	needs_containers runc
+	BUNDLE=$BATS_TEST_TMPDIR/bundle
+	LOG=$BATS_TEST_TMPDIR/log
+	export NVIDIA_CTK_CONFIG_FILE_PATH=$BATS_TEST_TMPDIR/none.toml GPUPOOL_CONFIG=$BATS_TEST_TMPDIR/config.yaml
+}
+
+# bundle FILTER [COMMAND...]: a bundle as containerd leaves it, its spec changed by a jq filter.
+bundle() {
+	local filter=$1
+	shift
+	mkdir -p "$BUNDLE/rootfs"/{dev,proc,sys,tmp,etc} "$BUNDLE/rootfs/lib/x86_64-linux-gnu"
+	cp "$PROBE" "$BUNDLE/rootfs/probe"
+	: >"$BUNDLE/rootfs/lib/x86_64-linux-gnu/libc.so.6" # by its name libraries find their directory
+	[ $# -gt 0 ] || set -- /probe open $(paths)
+	rm -f "$BUNDLE/config.json"
+	(cd "$BUNDLE" && runc spec)
+	jq -c '.process.args = $ARGS.positional | .process.terminal = false | .root.readonly = false |
+		.linux.cgroupsPath = "/gpupool-wrapper" | .process.oomScoreAdj = 100 |
+		.linux.resources.memory = {limit: 536870912} | .annotations = {"z.last": "1", "a.first": "2"} |
+		'"$filter" "$BUNDLE/config.json" --args -- "$@" |
+		# jq rounds what Go and we do not.
+		sed 's/"limit":536870912/"limit":536870912,"swap":9223372036854775807/' >"$BUNDLE/spec"
+	cp "$BUNDLE/spec" "$BUNDLE/config.json"
+	chmod 0640 "$BUNDLE/config.json"
+	chown 3:4 "$BUNDLE/config.json"
+}
+
+env_is() { # NAME=VALUE...: a jq filter
+	printf '.process.env += %s' "$(jq -nc '$ARGS.positional' --args -- "$@")"
+}
+
+paths() {
+	local minor
+	for ((minor = 0; minor < CARDS; minor++)); do echo "/dev/nvidia$minor"; done
+}
+
+# wrapped RUNTIME ARGUMENT...: the wrapper with that runtime alone, as a shim calls it.
+wrapped() {
+	local runtime=$1
+	shift
+	[ "$runtime" = - ] || printf 'runtime:\n  runtimes: [%s]\n' "$runtime" >"$GPUPOOL_CONFIG"
+	nsenter -t "$NAMESPACE" -m --wd="$BUNDLE" -- unshare -m sh -c '
+		case $1 in crun) mount -t tmpfs tmpfs /sys/fs/cgroup/unified 2>/dev/null ;; esac
+		shift
+		exec "$@"' - "$runtime" "$WRAPPER" "$@" 3>&- 4>&-
+}
+
+container() { # RUNTIME: makes and runs the bundle's container, then it is gone
+	wrapped "$1" --root /run/wrapper-state --log "$LOG" --log-format json run --bundle "$BUNDLE" wrapped
+}
+
+# reached OUTPUT MINOR...: exactly these of the 8 cards are.
+reached() {
+	local output=$1 minor answer
+	shift
+	for ((minor = 0; minor < CARDS; minor++)); do
+		answer=$(grep -E "^/dev/nvidia$minor " <<<"$output" | cut -d' ' -f2)
+		case " $* " in
+		*" $minor "*) [[ $answer == ENXIO || $answer == OK ]] ;;
+		*) [[ $answer == EPERM || $answer == ENOENT ]] ;;
+		esac || { echo "card minor $minor answered '$answer', wanted: $*"; echo "$output"; return 1; }
+	done
+}
+
+file_is() { # what of the file must stay
+	stat -c '%i %y %s %a %u:%g' "$BUNDLE/config.json"
+	sha256sum <"$BUNDLE/config.json"
+}
+
+log_error() {
+	jq -rs 'map(select(.level == "error")) | .[-1].msg' "$LOG"
+}
+
+# refused RUNTIME TEXT: no container, one sentence on standard error and in the log, the file as it was.
+refused() {
+	local before=$(file_is)
+	run container "$1"
+	echo "$output"
+	[ "$status" = 1 ]
+	grep -qF -- "$2" <<<"$output"
+	grep -qF -- "$2" <<<"$(log_error)"
+	jq -es 'map(select(.level == "error")) | length == 1 and (.[0].time | fromdate) > 0' "$LOG"
+	[ "$(file_is)" = "$before" ]
+	ls -A "$BUNDLE" | sort | tr '\n' ' ' | grep -qx 'config.json rootfs spec '
+}
+
+asks_for_nothing() { # RUNTIME
+	bundle .
+	local before=$(file_is)
+	run container "$1"
+	reached "$output"
+	[ "$status" = 0 ]
+	[ "$(file_is)" = "$before" ]
+}
+
+asks_for_two() { # RUNTIME
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=1,3 NVIDIA_DRIVER_CAPABILITIES=compute)" \
+		/probe open $(paths) /dev/nvidiactl -- nodes /
+	run container "$1"
+	echo "$output"
+	[ "$status" = 0 ]
+	reached "$output" 1 3
+	[ "$(grep -cE '^/.* 195:[0-7]$' <<<"$output")" = 2 ]
+	[ "$(stat -c '%a %u:%g' "$BUNDLE/config.json")" = "640 3:4" ]
+	grep -q '"swap":9223372036854775807' "$BUNDLE/config.json"
+	# All but the edits, in its order.
+	diff <(jq -c --stream . "$BUNDLE/spec") <(jq -c '
+		.process.env |= map(select(test("^(NVIDIA_VISIBLE_DEVICES=void|TRITON_LIBCUDA_PATH=.*)$") | not)) |
+		.process.env += ["NVIDIA_VISIBLE_DEVICES=1,3"] | .process.env = .process.env[:-2] + [.process.env[-1], .process.env[-2]] |
+		.mounts |= map(select(.source | tostring | test("^/run/(driver|nvidia-persistenced)/") | not)) |
+		.linux.resources.devices |= map(select(.allow | not)) | del(.linux.devices) |
+		.linux.maskedPaths |= map(select(startswith("/proc/driver/nvidia/gpus/") | not))' \
+		"$BUNDLE/config.json" | jq -c --stream .)
+}
+
+@test "runc: a container that asks for nothing starts from the very same file" {
+	asks_for_nothing runc
+}
+
+@test "crun: a container that asks for nothing starts from the very same file" {
+	needs_containers crun
+	asks_for_nothing crun
+}
+
+@test "runc: two cards asked for are reached and no other; the rest of the spec stays" {
+	asks_for_two runc
+}
+
+@test "crun: two cards asked for are reached and no other; the rest of the spec stays" {
+	needs_containers crun
+	asks_for_two crun
+}
+
+@test "create and start, as containerd calls them, with a bundle named in each way" {
+	local way
+	for way in "--bundle $BUNDLE" "--bundle=$BUNDLE" "-b $BUNDLE" "-bundle $BUNDLE" ""; do
+		bundle "$(env_is NVIDIA_VISIBLE_DEVICES=2)" /probe hold
+		wrapped runc --root /run/wrapper-state --log "$LOG" create $way --pid-file "$BATS_TEST_TMPDIR/pid" \
+			wrapped </dev/null >/dev/null 2>&1
+		jq -e '[.linux.devices[].path] | index("/dev/nvidia2")' "$BUNDLE/config.json"
+		wrapped runc --root /run/wrapper-state state wrapped | jq -e '.status == "created"'
+		wrapped runc --root /run/wrapper-state delete -f wrapped
+	done
+}
+
+@test "a spec with a NUL in a key, or a number out of range, is refused as it is" {
+	bundle .
+	sed -i 's/"z.last"/"z\\u0000"/' "$BUNDLE/config.json"
+	refused runc "a NUL character"
+	rm "$LOG"
+	bundle .
+	sed -i 's/9223372036854775807/18446744073709551616/' "$BUNDLE/config.json"
+	refused runc "out of range"
+}
+
+@test "a device that is not here, a capability that nobody knows: one sentence, in the log too" {
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=17)"
+	refused runc "17"
+	rm "$LOG"
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0 NVIDIA_DRIVER_CAPABILITIES=computing)"
+	refused runc "computing"
+}
+
+@test "a root whose /dev is a link is refused, and nothing is made where it leads" {
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
+	mkdir "$BATS_TEST_TMPDIR/aimed"
+	rmdir "$BUNDLE/rootfs/dev"
+	ln -s "$BATS_TEST_TMPDIR/aimed" "$BUNDLE/rootfs/dev"
+	refused runc "/dev is a link"
+	[ -z "$(ls -A "$BATS_TEST_TMPDIR/aimed")" ]
+}
+
+@test "a volume over /dev and a working directory below /proc are refused" {
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0) | .mounts += [{destination: \"/dev\", source: \"/tmp\", type: \"bind\", options: [\"rbind\"]}]"
+	refused runc "mounts a volume at"
+	rm "$LOG"
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0) | .process.cwd = \"/proc/self/fd/8\""
+	refused runc "below /proc"
+}
+
+@test "without an inventory file the sentence says how to take one" {
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=MIG-11111111-2222-3333-4444-555555555555)"
+	GPUPOOL_RUN_DIR=$BATS_TEST_TMPDIR/empty refused runc "gpupool inventory"
+}
+
+@test "the hook of NVIDIA's toolkit is taken out, others stay" {
+	bundle '.hooks = {prestart: [{path: "/usr/bin/nvidia-container-runtime-hook", args: ["x", "prestart"]}],
+		poststop: [{path: "/bin/true"}]}'
+	run container runc
+	echo "$output"
+	[ "$status" = 0 ]
+	reached "$output"
+	jq -e '.hooks == {prestart: [], poststop: [{path: "/bin/true"}]}' "$BUNDLE/config.json"
+}
+
+@test "as nvidia-cdi-hook it does nothing and says so" {
+	ln -s "$WRAPPER" "$BATS_TEST_TMPDIR/nvidia-cdi-hook"
+	run "$BATS_TEST_TMPDIR/nvidia-cdi-hook" update-ldcache --folder /x
+	[ "$status" = 0 ]
+	[ "${#lines[@]}" = 1 ]
+}
+
+# A runtime that says how it was called.
+told() {
+	TOLD=$BATS_TEST_TMPDIR/told
+	cat >"$TOLD" <<-'SCRIPT'
+		#!/bin/bash
+		printf 'argument <%s>\n' "$@"
+		for ((fd = 0; fd < 64; fd++)); do [ ! -e /proc/$$/fd/$fd ] || echo "descriptor $fd"; done
+		env -0 | sort -z | sha256sum
+	SCRIPT
+	chmod +x "$TOLD"
+	printf 'runtime:\n  runtimes: [%s]\n' "$TOLD" >"$GPUPOOL_CONFIG"
+}
+
+@test "the runtime gets the caller's arguments and environment; every other command passes untouched" {
+	told
+	local command wrapped direct
+	bundle .
+	for command in "--root /x --log $LOG state id" "--debug exec -e A=b --preserve-fds 2 id create --bundle /none" \
+		"kill id" "--version" "" "create --help x --bundle=$BUNDLE"; do
+		wrapped=$(NOTIFY_SOCKET=/a XDG_RUNTIME_DIR=/b inside "$WRAPPER" $command)
+		direct=$(NOTIFY_SOCKET=/a XDG_RUNTIME_DIR=/b inside "$TOLD" $command)
+		diff <(grep -v descriptor <<<"$direct") <(grep -v descriptor <<<"$wrapped")
+		[[ $command == create* ]] || diff <(echo "$direct") <(echo "$wrapped")
+	done
+}
+
+@test "descriptors that the caller hands on stay open, all others are closed" {
+	told
+	bundle .
+	calls() {
+		inside "$WRAPPER" create "$@" --bundle "$BUNDLE" id 3</dev/null 4</dev/null 5</dev/null 6</dev/null |
+			sed -n 's/descriptor //p' | tr '\n' ' '
+	}
+	[ "$(calls)" = "0 1 2 " ]
+	[ "$(calls --preserve-fds 2)" = "0 1 2 3 4 " ]
+	[ "$(calls --preserve-fds=1)" = "0 1 2 3 " ]
+	[ "$(LISTEN_FDS=1 calls --preserve-fds 2)" = "0 1 2 3 4 5 " ]
+}
+
+@test "it never becomes itself" {
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	ln -s "$WRAPPER" "$BATS_TEST_TMPDIR/bin/runc"
+	run env PATH="$BATS_TEST_TMPDIR/bin:$PATH" "$WRAPPER" --version
+	echo "$output"
+	[ "$status" = 0 ]
+	grep -q '^runc version' <<<"$output"
+	local name
+	for name in "$BATS_TEST_TMPDIR/bin/runc" "$WRAPPER" nvidia-container-runtime; do
+		printf 'runtime:\n  runtimes: [%s]\n' "$name" >"$GPUPOOL_CONFIG"
+		run timeout 10 "$WRAPPER" --version
+		echo "$output"
+		[ "$status" = 1 ]
+		grep -q "no container runtime found: looked for $name" <<<"$output"
+	done
+}
+
+@test "a broken configuration stops no container from being stopped, and starts none" {
+	bundle .
+	echo 'disable-require = 1' >"$NVIDIA_CTK_CONFIG_FILE_PATH"
+	run wrapped - --root /run/wrapper-state list
+	[ "$status" = 0 ]
+	refused - "none.toml:1: disable-require must be true or false"
+}
+
+@test "in Kubernetes the image's list of cards counts only where the administrator said so" {
+	local kubernetes='.annotations = {"io.kubernetes.cri.container-type": "container"}'
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=all) | $kubernetes"
+	local before=$(file_is)
+	run container runc
+	reached "$output"
+	[ "$(file_is)" = "$before" ]
+	grep -q warning "$LOG"
+	printf 'runtime:\n  accept-env-in-kubernetes: true\n' >"$GPUPOOL_CONFIG"
+	run wrapped - --root /run/wrapper-state run --bundle "$BUNDLE" wrapped
+	reached "$output" 0 1 2 3 4 5 6 7
+}
+
+@test "--explain says each edit and its reason, and changes nothing" {
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
+	local before=$(file_is)
+	run inside "$WRAPPER" --explain --bundle "$BUNDLE"
+	echo "$output"
+	[ "$status" = 0 ]
+	grep -q '/dev/nvidia0 ' <<<"$output"
+	grep -q 'is granted' <<<"$output"
+	inside "$WRAPPER" --explain --json --bundle "$BUNDLE" | jq -e '.changed and (.plan.edits | length > 5)'
+	[ "$(file_is)" = "$before" ]
+	run inside "$WRAPPER" --explain --bundle "$BATS_TEST_TMPDIR/none"
+	[ "$status" = 1 ]
+	run inside "$WRAPPER" --explain --bundles
+	[ "$status" = 2 ]
+}
