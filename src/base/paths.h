@@ -11,10 +11,13 @@
 #define PATH_STATE       "/var/lib/gpupool"
 #define PATH_HOST_DRIVER "/var/lib/gpupool/host" /* bin/ and lib64/ of a driver not at / */
 #define PATH_LIBEXEC     "/usr/libexec/gpupool"
+#define PATH_CDI         "/etc/cdi"     /* CDI specs that stay */
+#define PATH_CDI_RUN     "/var/run/cdi" /* and those of this boot, which are stronger */
 
 #define ENV_CONFIG      "GPUPOOL_CONFIG" /* instead of PATH_CONFIG */
 #define ENV_DRIVER_ROOT "GPUPOOL_DRIVER_ROOT"
 #define ENV_RUN_DIR     "GPUPOOL_RUN_DIR"     /* instead of /run/gpupool, for tests and users */
 #define ENV_NVML_HELPER "GPUPOOL_NVML_HELPER" /* path of the gpupool-nvml program */
+#define ENV_CDI_STAMP   "GPUPOOL_CDI_STAMP"   /* in containers: of which driver the CDI spec is */
 
 #define NAME_NVML_HELPER "gpupool-nvml"

@@ -96,7 +96,7 @@ static const struct field_row {
 };
 
 struct walk {
-	const char *name; /* of the spec, for messages */
+	const char *name; /* of the spec, for messages; NULL: no message, no memory is needed */
 	struct strbuf path;
 	unsigned line;   /* of the object that is looked at, 0 unknown */
 	unsigned lowest; /* version that the fields met so far need */
@@ -112,6 +112,8 @@ static int refuse(const struct walk *walk, const char *format, ...)
 	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
 	va_list arguments;
 
+	if (!walk->name)
+		return -EINVAL;
 	va_start(arguments, format);
 	strbuf_vaddf(&text, format, arguments);
 	va_end(arguments);
@@ -122,6 +124,20 @@ static int refuse(const struct walk *walk, const char *format, ...)
 		snprintf(line, sizeof(line), ":%u", walk->line);
 	return error_set(walk->error, EINVAL, "%s%s: %s%s%s", walk->name, line, walk->path.data,
 			 walk->path.length ? " " : "", text.data);
+}
+
+static void path_add(struct walk *walk, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void path_add(struct walk *walk, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!walk->name)
+		return;
+	va_start(arguments, format);
+	strbuf_vaddf(&walk->path, format, arguments);
+	va_end(arguments);
 }
 
 static void path_cut(struct walk *walk, size_t length)
@@ -330,7 +346,7 @@ static int walk_list(struct walk *walk, struct json_object *list, const struct f
 		struct json_object *item = json_object_array_get_idx(list, i);
 		int r = 0;
 
-		strbuf_addf(&walk->path, "[%zu]", i);
+		path_add(walk, "[%zu]", i);
 		if (!value_rows[kind].fits(item))
 			r = refuse(walk, "must be %s", value_rows[kind].words);
 		else if (kind == VALUE_OBJECT)
@@ -414,6 +430,8 @@ static int check_spec(struct walk *walk, struct json_object *spec)
 		walk->lowest = V06;
 	if (json_object_array_length(devices) == 0)
 		return refuse(walk, "has no devices; a spec needs at least one");
+	if (!walk->name)
+		return 0;
 	automap *names = map_new();
 	for (size_t i = 0; names && i < json_object_array_length(devices); i++) {
 		struct json_object *device = json_object_array_get_idx(devices, i);
@@ -533,7 +551,7 @@ static int walk_object(struct walk *walk, struct json_object *object, enum shape
 				      key);
 		if (!value)
 			continue;
-		strbuf_addf(&walk->path, "%s%s", length ? "." : "", key);
+		path_add(walk, "%s%s", length ? "." : "", key);
 		int r = walk_value(walk, value, row);
 		if (r < 0)
 			return r;
@@ -584,10 +602,9 @@ int cdi_spec_check(struct json_object *spec, const char *name, struct error *err
 
 const char *cdi_spec_lowest_version(struct json_object *spec)
 {
-	struct walk walk = { .name = "", .path = STRBUF_INIT(PATH_TEXT_MAX) };
+	struct walk walk = { .path = STRBUF_INIT(PATH_TEXT_MAX) };
 
 	(void)walk_spec(&walk, spec);
-	strbuf_release(&walk.path);
 	return versions[walk.lowest];
 }
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "inject/cdi.h"
 #include "inject/driver_files.h"
 #include "inject/foreign.h"
 #include "inject/request.h"

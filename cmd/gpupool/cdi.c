@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpupool cdi: specs of this machine's cards for runtimes that read CDI. */
+#include "gpupool.h"
+#include "formats/formats.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SPEC_TEXT_MAX = 8 << 20 };
+
+struct generate_options {
+	struct common_options common;
+	const char *output, *format, *mode, *vendor, *class, *capabilities;
+	struct option_list names, ids;
+	bool no_all;
+};
+
+static const struct option_row generate_rows[] = {
+	COMMON_ROW_DRIVER_ROOT(struct generate_options),
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = OPTION_STRING,
+	  .argument = "FILE",
+	  .help = "write it there, whole or not at all (default: standard output)",
+	  .offset = offsetof(struct generate_options, output) },
+	{ .name = "format",
+	  .kind = OPTION_CHOICE,
+	  .argument = "FORMAT",
+	  .choices = "yaml|json",
+	  .help = "text of the spec (default: by the name of the file, else yaml)",
+	  .offset = offsetof(struct generate_options, format) },
+	{ .name = "mode",
+	  .kind = OPTION_CHOICE,
+	  .argument = "MODE",
+	  .choices = "auto|nvml",
+	  .fallback = "auto",
+	  .help = "what the devices are: see the manual",
+	  .offset = offsetof(struct generate_options, mode) },
+	{ .name = "device-name-strategy",
+	  .kind = OPTION_LIST,
+	  .argument = "NAMES",
+	  .help = "index, uuid or type-index; several give each device several names "
+		  "(default: index and uuid)",
+	  .offset = offsetof(struct generate_options, names) },
+	{ .name = "device-id",
+	  .kind = OPTION_LIST,
+	  .argument = "ID",
+	  .help = "only this card or MIG device, by any of its names; can be repeated",
+	  .offset = offsetof(struct generate_options, ids) },
+	{ .name = "vendor",
+	  .kind = OPTION_STRING,
+	  .argument = "NAME",
+	  .help = "first part of the devices' kind (default: nvidia.com)",
+	  .offset = offsetof(struct generate_options, vendor) },
+	{ .name = "class",
+	  .kind = OPTION_STRING,
+	  .argument = "NAME",
+	  .help = "second part of it (default: gpu, or the mode's)",
+	  .offset = offsetof(struct generate_options, class) },
+	{ .name = "capabilities",
+	  .kind = OPTION_STRING,
+	  .argument = "LIST",
+	  .help = "what the driver's files are for: compute, utility, ... (default: all but "
+		  "compat32)",
+	  .offset = offsetof(struct generate_options, capabilities) },
+	{ .name = "no-all-device",
+	  .kind = OPTION_FLAG,
+	  .help = "no device \"all\"",
+	  .offset = offsetof(struct generate_options, no_all) },
+	{ .name = NULL },
+};
+
+/* The cards and files that a spec is made of; the exit code when there are none. */
+struct machine {
+	struct inventory inventory;
+	struct driver_files *files;
+};
+
+static void machine_release(struct machine *machine)
+{
+	inventory_release(&machine->inventory);
+	driver_files_free(machine->files);
+}
+
+static int machine_read(const char *driver_root, unsigned capabilities, struct machine *ret)
+{
+	const struct device_options device = { .driver_root = driver_root };
+	struct reason reason = { .code = REASON_NONE };
+	struct error error = ERROR_INIT;
+
+	inventory_init(&ret->inventory);
+	ret->files = NULL;
+	if (device_probe(&device, &ret->inventory, &reason, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	/* The MIG devices' UUIDs too, for those who must not ask the driver. */
+	if (geteuid() == 0 && local_inventory_publish(&ret->inventory, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	if (ret->inventory.problem[0]) {
+		print_reason(&reason, stderr);
+		return EXIT_RIGHTS;
+	}
+	if (driver_files_find_for(ret->inventory.driver_root, ret->inventory.driver_version,
+				  capabilities, &ret->files, &error) < 0)
+		return fail(EXIT_RIGHTS, &error);
+	return EXIT_DONE;
+}
+
+static int read_names(const struct option_list *list, unsigned *ret, struct error *error)
+{
+	static const struct {
+		const char *word;
+		unsigned name;
+	} rows[] = { { "index", CDI_NAME_INDEX },
+		     { "uuid", CDI_NAME_UUID },
+		     { "type-index", CDI_NAME_TYPE_INDEX } };
+
+	for (size_t i = 0; i < list->count; i++) {
+		unsigned found = 0;
+
+		for (size_t j = 0; j < ARRAY_SIZE(rows); j++)
+			if (strcmp(list->items[i], rows[j].word) == 0)
+				found = rows[j].name;
+		if (!found)
+			return error_set(error, EINVAL,
+					 "--device-name-strategy %s: use index, uuid or type-index",
+					 list->items[i]);
+		*ret |= found;
+	}
+	return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text);
+
+	return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+static int write_spec(const struct generate_options *options, struct json_object *spec)
+{
+	const char *format = options->format;
+	autostrbuf text = STRBUF_INIT(SPEC_TEXT_MAX);
+	struct error error = ERROR_INIT;
+
+	if (!format)
+		format = options->output && ends_with(options->output, ".json") ? "json" : "yaml";
+	if (cdi_spec_print(spec, strcmp(format, "yaml") == 0, &text, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	if (!options->output) {
+		fputs(text.data, stdout);
+		return EXIT_DONE;
+	}
+	/* Runtimes of every user read it. */
+	if (file_write_atomic(options->output, text.data, text.length, 0644, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	say("wrote %s: %zu devices of %s", options->output,
+	    json_object_array_length(json_get(spec, "devices")), json_get_string(spec, "kind", ""));
+	return EXIT_DONE;
+}
+
+static int make_spec(const struct generate_options *options, const struct cdi_options *cdi)
+{
+	cleanup(string_list_release) struct string_list notes = { 0 };
+	autojson *spec = NULL;
+	struct error error = ERROR_INIT;
+	int r = cdi_generate(cdi, &spec, &notes, &error);
+
+	for (size_t i = 0; i < notes.count; i++)
+		say("note: %s", notes.items[i]);
+	if (r < 0)
+		return fail(r == -EINVAL   ? EXIT_USAGE
+			    : r == -ENODEV ? EXIT_RIGHTS
+					   : EXIT_FAILED,
+			    &error);
+	return write_spec(options, spec);
+}
+
+static int generate_run(void *data, int argc, char **argv)
+{
+	const struct generate_options *options = data;
+	cleanup(machine_release) struct machine machine = { .files = NULL };
+	cleanup(string_list_release) struct string_list ids = { 0 };
+	struct cdi_options cdi = { .mode = CDI_AUTO,
+				   .vendor = options->vendor,
+				   .class = options->class,
+				   .no_all = options->no_all,
+				   .capabilities = CAPABILITY_ALL & ~CAPABILITY_COMPAT32,
+				   .ids = &ids };
+	struct error error = ERROR_INIT;
+	int r = read_names(&options->names, &cdi.names, &error);
+
+	(void)argv;
+	inventory_init(&machine.inventory);
+	if (r == 0 && argc > 0)
+		r = error_set(&error, EINVAL, "cdi generate takes no operands; say --output FILE");
+	if (r == 0 && options->capabilities)
+		r = capabilities_parse(options->capabilities, &cdi.capabilities, &error);
+	if (r < 0)
+		return fail(EXIT_USAGE, &error);
+	if (options->mode)
+		cdi.mode = cdi_mode_from_string(options->mode);
+	for (size_t i = 0; i < options->ids.count; i++)
+		if (string_list_add(&ids, options->ids.items[i]) < 0)
+			return fail(EXIT_FAILED, &error);
+	int code = machine_read(options->common.driver_root, cdi.capabilities, &machine);
+	if (code != EXIT_DONE)
+		return code;
+	cdi.inventory = &machine.inventory;
+	cdi.files = machine.files;
+	return make_spec(options, &cdi);
+}
+
+const struct command command_cdi_generate = {
+	.name = "cdi generate",
+	.summary = "print or write a CDI spec of this machine's cards",
+	.operands = "",
+	.description =
+		"A container runtime that reads CDI gives a container the cards that the spec "
+		"names, without a hook. The spec has no hooks, is of the lowest CDI version that "
+		"has its fields, and carries a stamp of the driver's version and the MIG devices, "
+		"by which gpupool cdi diff knows it again. Nothing is written unless --output says "
+		"where; runtimes look in /etc/cdi and /var/run/cdi.\n"
+		"\n"
+		"Libraries go where the loaders of all distributions look, since the image is not "
+		"known. What a container asks for in NVIDIA_DRIVER_CAPABILITIES and "
+		"NVIDIA_REQUIRE_... cannot be seen by a CDI spec.",
+	.examples = "sudo gpupool cdi generate --output /etc/cdi/nvidia.yaml\n"
+		    "gpupool cdi generate --format json | jq '.devices[].name'",
+	.options = generate_rows,
+	.run = generate_run,
+	.size = sizeof(struct generate_options),
+};
+
+struct validate_options {
+	bool quiet;
+};
+
+static int validate_one(const char *path)
+{
+	autojson *spec = NULL;
+	struct error error = ERROR_INIT;
+
+	if (cdi_spec_read(path, &spec, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	print_text(stdout, "%s: valid, CDI %s, %zu devices of %s\n", path,
+		   json_get_string(spec, "cdiVersion", ""),
+		   json_object_array_length(json_get(spec, "devices")),
+		   json_get_string(spec, "kind", ""));
+	return EXIT_DONE;
+}
+
+static int validate_run(void *data, int argc, char **argv)
+{
+	struct error error = ERROR_INIT;
+	int code = EXIT_DONE;
+
+	(void)data;
+	if (argc == 0) {
+		error_set(&error, EINVAL, "cdi validate needs a FILE");
+		return fail(EXIT_USAGE, &error);
+	}
+	for (int i = 0; i < argc; i++)
+		if (validate_one(argv[i]) != EXIT_DONE)
+			code = EXIT_FAILED;
+	return code;
+}
+
+const struct command command_cdi_validate = {
+	.name = "cdi validate",
+	.summary = "say whether a file is a CDI spec that runtimes take",
+	.operands = "FILE...",
+	.description = "The checks are those of the library with which containerd, CRI-O and "
+		       "Docker read these files: one field that it does not know, and a runtime "
+		       "takes nothing of the file. Exit code 1: a file is refused; the sentence "
+		       "names the field.",
+	.examples = "gpupool cdi validate /etc/cdi/*.yaml",
+	.run = validate_run,
+	.size = sizeof(struct validate_options),
+};

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A CDI spec from the plan of edits: the frame, and what every container gets. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "inject/cdi_private.h"
+
+#define DEFAULT_VENDOR "nvidia.com"
+
+static const char *const cdi_mode_table[CDI_MODE_MAX] = {
+	[CDI_AUTO] = "auto", [CDI_NVML] = "nvml",   [CDI_MANAGEMENT] = "management",
+	[CDI_GDS] = "gds",   [CDI_MOFED] = "mofed", [CDI_GDRCOPY] = "gdrcopy",
+	[CDI_IMEX] = "imex", [CDI_WSL] = "wsl",     [CDI_NVSWITCH] = "nvswitch",
+};
+DEFINE_STRING_TABLE(cdi_mode, enum cdi_mode, CDI_MODE_MAX)
+
+int making_note(struct making *making, const char *format, ...)
+{
+	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
+	va_list arguments;
+
+	va_start(arguments, format);
+	strbuf_vaddf(&text, format, arguments);
+	va_end(arguments);
+	if (text.failed == ENOMEM ||
+	    (making->notes && string_list_add(making->notes, text.data) < 0))
+		return error_no_memory(making->error);
+	return 0;
+}
+
+bool making_wants(struct making *making, const char *const *names, size_t count)
+{
+	const struct string_list *ids = making->options->ids;
+	bool wanted = !ids || ids->count == 0;
+
+	for (size_t i = 0; ids && i < ids->count; i++) {
+		bool fits = strcmp(ids->items[i], "all") == 0;
+
+		for (size_t j = 0; j < count; j++)
+			fits = fits || (names[j] && strcasecmp(ids->items[i], names[j]) == 0);
+		making->found[i] = making->found[i] || fits;
+		wanted = wanted || fits;
+	}
+	return wanted;
+}
+
+/* The list KEY of EDITS, made when absent; NULL when out of memory. */
+static struct json_object *edits_list(struct json_object *edits, const char *key)
+{
+	struct json_object *list = NULL;
+
+	if (json_object_object_get_ex(edits, key, &list))
+		return list;
+	list = json_object_new_array();
+	return list && json_add(edits, key, list) == 0 ? list : NULL;
+}
+
+int making_device(struct making *making, const char *name, struct json_object **ret)
+{
+	struct json_object *device = json_object_new_object(), *edits = NULL;
+
+	if (!device || json_append(making->devices, device) < 0)
+		return error_no_memory(making->error);
+	int r = json_add_string(device, "name", name);
+	edits = json_object_new_object();
+	if (json_add(device, "containerEdits", edits) < 0 || r < 0)
+		return error_no_memory(making->error);
+	*ret = edits;
+	return 0;
+}
+
+int making_node(struct making *making, struct json_object *edits, const char *path,
+		const struct driver_node *node)
+{
+	struct json_object *list = edits_list(edits, "deviceNodes");
+
+	for (size_t i = 0; list && i < json_object_array_length(list); i++)
+		if (strcmp(json_get_string(json_object_array_get_idx(list, i), "path", ""), path) ==
+		    0)
+			return 0;
+	autojson *object = json_object_new_object();
+	if (!list || !object || json_add_string(object, "path", path) < 0 ||
+	    (strcmp(path, node->path) != 0 &&
+	     json_add_string(object, "hostPath", node->path) < 0) ||
+	    json_add_string(object, "type", "c") < 0 ||
+	    /* Said here, they need not be there when the container is made. */
+	    json_add_uint(object, "major", node->major) < 0 ||
+	    json_add_uint(object, "minor", node->minor) < 0 ||
+	    /* What is not said is "rwm", and nobody has to make nodes. */
+	    json_add_string(object, "permissions", "rw") < 0 ||
+	    json_append(list, TAKE_PTR(object)) < 0)
+		return error_no_memory(making->error);
+	return 0;
+}
+
+int making_variable(struct making *making, struct json_object *edits, const char *name,
+		    const char *value)
+{
+	autostrbuf text = STRBUF_INIT(ROOT_PATH_MAX);
+	struct json_object *list = edits_list(edits, "env");
+
+	strbuf_addf(&text, "%s=%s", name, value);
+	if (!list || strbuf_failed(&text) < 0 || json_append_string(list, text.data) < 0)
+		return error_no_memory(making->error);
+	return 0;
+}
+
+int making_mount(struct making *making, struct json_object *edits, const char *source,
+		 const char *path, const char *options)
+{
+	struct json_object *list = edits_list(edits, "mounts");
+	struct json_object *words = NULL;
+	autojson *object = json_object_new_object();
+
+	if (!list || !object || json_add_string(object, "hostPath", source) < 0 ||
+	    json_add_string(object, "containerPath", path) < 0)
+		return error_no_memory(making->error);
+	words = json_object_new_array();
+	if (json_add(object, "options", words) < 0)
+		return error_no_memory(making->error);
+	for (const char *at = options; *at;) {
+		int length = (int)strcspn(at, ",");
+
+		if (json_append(words, json_object_new_string_len(at, length)) < 0)
+			return error_no_memory(making->error);
+		at += length;
+		at += *at == ',';
+	}
+	return json_append(list, TAKE_PTR(object)) < 0 ? error_no_memory(making->error) : 0;
+}
+
+/* What edit_plan_build() calls a device, as the search for it calls the node. */
+static const struct driver_node *node_of(const struct driver_files *files, const struct edit *edit)
+{
+	return strncmp(edit->name, "/dev/", 5) == 0 ? driver_files_node(files, edit->name + 5)
+						    : NULL;
+}
+
+static int add_common(struct making *making, const struct edit_plan *plan)
+{
+	const struct driver_files *files = making->options->files;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->count; i++) {
+		const struct edit *edit = &plan->edits[i];
+		const struct driver_node *node;
+
+		switch (edit->kind) {
+		case EDIT_ENV:
+			r = making_variable(making, making->common, edit->name, edit->source);
+			break;
+		case EDIT_MOUNT:
+			r = making_mount(making, making->common, edit->source, edit->name,
+					 edit->options);
+			break;
+		case EDIT_DEVICE:
+			node = node_of(files, edit);
+			if (node)
+				r = making_node(making, making->common, edit->name, node);
+			break;
+		case EDIT_MASK: /* CDI has none */
+		case EDIT_KIND_MAX:
+			break;
+		}
+	}
+	return r;
+}
+
+/* What any container with a card gets: the plan of a grant that holds none. */
+static int make_common(struct making *making)
+{
+	const struct cdi_options *options = making->options;
+	const struct grant grant = { .kind = REQUEST_WHOLE };
+	const struct grant *const grants[] = { &grant };
+	const struct injection injection = {
+		.inventory = options->inventory,
+		.grants = grants,
+		.grant_count = 1,
+		.files = options->files,
+		.capabilities = options->capabilities ? options->capabilities
+						      : CAPABILITY_ALL & ~CAPABILITY_COMPAT32,
+		.target = INJECT_IMAGE,
+		.root_fd = -1, /* the image is not known */
+	};
+	cleanup(edit_plan_release) struct edit_plan plan = { 0 };
+	int r = edit_plan_build(&injection, &plan, NULL, making->error);
+
+	for (size_t i = 0; r == 0 && i < plan.notes.count; i++)
+		r = making_note(making, "%s", plan.notes.items[i]);
+	return r < 0 ? r : add_common(making, &plan);
+}
+
+/* Who finds a spec that is older than the driver or the MIG devices. */
+static int make_stamp(struct making *making)
+{
+	const struct cdi_options *options = making->options;
+	char stamp[160];
+
+	snprintf(stamp, sizeof(stamp), CDI_STAMP_DRIVER "%s," CDI_STAMP_MIG "%016" PRIx64,
+		 options->files->version, options->inventory->mig_generation);
+	return making_variable(making, making->common, ENV_CDI_STAMP, stamp);
+}
+
+/* How to add a mode: a row, its name above, in cdi.h and in docs/cdi.md. */
+static const struct mode_row {
+	const char *vendor, *class;
+	int (*devices)(struct making *making);
+	bool common; /* with the driver's files, and the stamp */
+} mode_rows[CDI_MODE_MAX] = {
+	[CDI_NVML] = { DEFAULT_VENDOR, "gpu", cdi_add_cards, true },
+};
+
+static const struct mode_row *find_mode(const struct cdi_options *options)
+{
+	enum cdi_mode mode = options->mode;
+
+	if (mode == CDI_AUTO)
+		mode = CDI_NVML;
+	return &mode_rows[mode];
+}
+
+static int make_frame(struct making *making, const struct mode_row *row, struct json_object *spec)
+{
+	const char *vendor = making->options->vendor ? making->options->vendor : row->vendor;
+	const char *class = making->options->class ? making->options->class : row->class;
+	autostrbuf kind = STRBUF_INIT(2 * CDI_NAME_MAX);
+
+	if (!cdi_kind_part_is_valid(vendor) || !cdi_kind_part_is_valid(class))
+		return error_set(
+			making->error, EINVAL,
+			"\"%.200s/%.200s\" cannot be the kind of CDI devices; use letters, "
+			"digits, '-', '_' and '.', from a letter to a letter or digit",
+			vendor, class);
+	strbuf_addf(&kind, "%s/%s", vendor, class);
+	/* The version is known at the end; here it stands first. */
+	if (strbuf_failed(&kind) < 0 || json_add_string(spec, "cdiVersion", "") < 0 ||
+	    json_add_string(spec, "kind", kind.data) < 0)
+		return error_no_memory(making->error);
+	making->devices = json_object_new_array();
+	if (json_add(spec, "devices", making->devices) < 0)
+		return error_no_memory(making->error);
+	making->common = json_object_new_object();
+	if (json_add(spec, "containerEdits", making->common) < 0)
+		return error_no_memory(making->error);
+	return 0;
+}
+
+static int check_ids(const struct making *making)
+{
+	const struct string_list *ids = making->options->ids;
+
+	for (size_t i = 0; ids && i < ids->count; i++)
+		if (!making->found[i])
+			return error_set(making->error, ENODEV,
+					 "no device is called %.100s; see gpupool inventory",
+					 ids->items[i]);
+	return 0;
+}
+
+static int make_rest(struct making *making, const struct mode_row *row, struct json_object *spec)
+{
+	int r = row->devices(making);
+
+	if (r == 0)
+		r = check_ids(making);
+	if (r == 0 && json_object_array_length(making->devices) == 0)
+		r = error_set(making->error, ENODEV,
+			      "there is no device that a CDI spec could describe; see gpupool "
+			      "inventory");
+	if (r == 0 && row->common)
+		r = make_common(making);
+	if (r == 0 && row->common)
+		r = make_stamp(making);
+	if (r < 0)
+		return r;
+	if (json_object_object_length(making->common) == 0)
+		json_object_object_del(spec, "containerEdits");
+	if (json_add_string(spec, "cdiVersion", cdi_spec_lowest_version(spec)) < 0)
+		return error_no_memory(making->error);
+	return cdi_spec_check(spec, "the spec that was made", making->error);
+}
+
+int cdi_generate(const struct cdi_options *options, struct json_object **ret,
+		 struct string_list *notes, struct error *error)
+{
+	autofree bool *found = calloc(options->ids ? options->ids->count + 1 : 1, sizeof(*found));
+	struct making making = {
+		.options = options, .found = found, .notes = notes, .error = error
+	};
+	const struct mode_row *row = find_mode(options);
+	autojson *spec = json_object_new_object();
+	int r = spec && found ? make_frame(&making, row, spec) : error_no_memory(error);
+
+	if (r == 0)
+		r = make_rest(&making, row, spec);
+	if (r == 0)
+		*ret = TAKE_PTR(spec);
+	return r;
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# A CDI spec of a machine's cards, given to real containers of runc and crun without any hook or wrapper: what they can
+# open, load and run. The devices are put into the container's spec by our own code; test/peers/cdi.bats compares that
+# with the library of containerd.
+load ../lib/common
+load ../lib/driver
+load ../lib/roots
+bats_require_minimum_version 1.5.0
+
+TOOL=$BUILD/test/lib/cdi_tool
+
+setup_file() {
+	[ "$(id -u)" = 0 ] || return 0
+	namespace_start
+	driver_start mixed
+}
+
+teardown_file() {
+	namespace_stop
+}
+
+setup() {
+	needs_containers runc
+	cd "$BATS_TEST_TMPDIR"
+	mkdir specs
+}
+
+# contained RUNTIME IMAGE DEVICES COMMAND...: runs it in a container that has the devices, a comma list, and CAP_MKNOD.
+contained() {
+	local runtime=$1 image=$2 devices=${3//,/ }
+	shift 3
+	[ -e base.json ] || runc spec --bundle . && mv config.json base.json 2>/dev/null || true
+	jq '.process.args = $ARGS.positional | .process.terminal = false | .root.readonly = false
+		| .process.capabilities |= map_values(. + ["CAP_MKNOD"])
+		| .mounts |= map(select(.type != "cgroup"))' base.json --args -- "$@" >config.json
+	inside "$TOOL" inject config.json specs $devices >given.json || return 1
+	run_bundle "$runtime" "$image" given.json
+}
+
+generate() { # OPTION...
+	inside gpupool cdi generate --output specs/nvidia.yaml "$@"
+}
+
+each_runtime() {
+	echo runc
+	! command -v crun >/dev/null || echo crun
+}
+
+# card INDEX: its UUID; minor INDEX: the number of its node.
+card() {
+	inside gpupool inventory --json | jq -r ".cards[] | select(.index == $1) | .uuid"
+}
+
+minor() {
+	inside gpupool inventory --json | jq -r ".cards[] | select(.index == $1) | .minor"
+}
+
+@test "a container reaches the card that it was given, under each name, and no other" {
+	root_distroless
+	generate --device-name-strategy index --device-name-strategy uuid --device-name-strategy type-index
+	local granted=$(minor 0) name runtime i
+	[ "$granted" != 0 ] # index and minor differ on this machine, so neither stands for the other
+	for runtime in $(each_runtime); do
+		for name in 0 gpu0 "$(card 0)"; do
+			contained $runtime "$IMAGE" nvidia.com/gpu=$name /device_probe nodes /dev -- \
+				open /dev/nvidiactl /dev/nvidia-uvm -- mknod /dev 0 1 2 3 4 >out
+			cat out
+			grep -E '^/dev/nvidia[0-9]' out | cut -d' ' -f1 | grep -qx "/dev/nvidia$granted"
+			grep -qx '/dev/nvidiactl ENXIO' out
+			grep -qx '/dev/nvidia-uvm ENXIO' out
+			for i in 0 1 2 3 4; do
+				if [ $i = "$granted" ]; then grep -qx "195:$i ENXIO open" out
+				else grep -qx "195:$i EPERM open" out; fi
+			done
+		done
+	done
+}
+
+@test "two cards, and all of them" {
+	root_distroless
+	generate
+	contained runc "$IMAGE" nvidia.com/gpu=1,nvidia.com/gpu=3 /device_probe mknod /dev 0 1 2 3 4 >out
+	cat out
+	[ "$(grep -c 'ENXIO open' out)" -eq 2 ]
+	grep -qx "195:$(minor 1) ENXIO open" out
+	grep -qx "195:$(minor 3) ENXIO open" out
+	contained runc "$IMAGE" nvidia.com/gpu=all /device_probe mknod /dev 0 1 2 3 4 >out
+	[ "$(grep -c 'ENXIO open' out)" -eq 5 ]
+}
+
+@test "control: without the device, or with another one, the same probe turns red" {
+	root_distroless
+	generate
+	sed -i '/^- name: "0"$/,/^- name/ s/minor: .*/minor: 9/' specs/nvidia.yaml
+	contained runc "$IMAGE" nvidia.com/gpu=0 /device_probe mknod /dev "$(minor 0)" 9 >out
+	cat out
+	grep -qx "195:$(minor 0) EPERM open" out
+	grep -qx '195:9 ENXIO open' out
+}
+
+@test "libraries load and nvidia-smi shows the card" {
+	can_debian || skip "$WHY"
+	root_debian
+	generate
+	local runtime
+	for runtime in $(each_runtime); do
+		contained $runtime "$IMAGE" nvidia.com/gpu=2 /dlopen_probe libcuda.so.1 libnvidia-ml.so.1 libcuda.so \
+			libnvidia-ptxjitcompiler.so.1 libEGL_nvidia.so.0 /usr/lib/x86_64-linux-gnu/vdpau/libvdpau_nvidia.so.1 >out || { cat out; false; }
+		contained $runtime "$IMAGE" nvidia.com/gpu=2 nvidia-smi -L >out
+		cat out
+		[ "$(wc -l <out)" -eq 1 ]
+		grep -q "$(card 2)" out
+	done
+}
+
+@test "the same in a root with RHEL's directories" {
+	can_rhel || skip "$WHY"
+	root_rhel
+	generate
+	contained runc "$IMAGE" nvidia.com/gpu=0 /dlopen_probe libcuda.so.1 libnvidia-ml.so.1 libcuda.so >out || { cat out; false; }
+}
+
+@test "hooks of another's spec are refused with one sentence, and nothing is run" {
+	root_distroless
+	generate
+	printf '  hooks:\n  - {hookName: createContainer, path: /bin/touch, args: [touch, %s/ran]}\n' "$PWD" >>specs/nvidia.yaml
+	inside gpupool cdi validate specs/nvidia.yaml
+	run contained runc "$IMAGE" nvidia.com/gpu=0 /device_probe open /dev/nvidiactl
+	[ "$status" -ne 0 ]
+	[[ $output == *"the CDI device has hooks, which would run programs of the host"* ]]
+	[ ! -e ran ]
+}
+
+@test "the file is written whole, for everybody to read, and stands out by its stamp" {
+	generate
+	[ "$(stat -c %a specs/nvidia.yaml)" = 644 ]
+	[ "$(ls specs)" = nvidia.yaml ]
+	grep -q 'GPUPOOL_CDI_STAMP=driver:550.90.07,mig:0000000000000000' specs/nvidia.yaml
+	run inside gpupool cdi generate --output "$PWD/absent/x.yaml"
+	[ "$status" -eq 1 ]
+	run inside gpupool cdi generate --device-id 9
+	[ "$status" -eq 3 ]
+	[[ $output == *"no device is called 9"* ]]
+	run inside gpupool cdi generate --device-name-strategy colour
+	[ "$status" -eq 2 ]
+	# standard output is the spec alone
+	inside gpupool cdi generate --format json 2>/dev/null | jq -e '.devices | length == 11' >/dev/null
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/formats.h"
+#include "question.h"
+
+static struct json_object *generate(const struct cdi_options *options, struct string_list *notes)
+{
+	struct json_object *spec = NULL;
+	struct error error = ERROR_INIT;
+
+	if (cdi_generate(options, &spec, notes, &error) < 0)
+		fail_msg("%s", error.message);
+	return spec;
+}
+
+static struct json_object *find_device(struct json_object *spec, const char *name)
+{
+	struct json_object *devices = json_get(spec, "devices");
+
+	for (size_t i = 0; i < json_object_array_length(devices); i++) {
+		struct json_object *device = json_object_array_get_idx(devices, i);
+
+		if (strcmp(json_get_string(device, "name", ""), name) == 0)
+			return json_get(device, "containerEdits");
+	}
+	return NULL;
+}
+
+static int text_compare(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* "a b c": what KEY says in each item of the list LIST of EDITS, in order, once. KEY NULL: the item. */
+static char *set_of(struct json_object *edits, const char *list, const char *key)
+{
+	struct json_object *items = json_get(edits, list);
+	size_t count = items ? json_object_array_length(items) : 0;
+	autofree const char **texts = calloc(count + 1, sizeof(*texts));
+	autostrbuf out = STRBUF_INIT(1 << 16);
+
+	assert_non_null(texts);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *item = json_object_array_get_idx(items, i);
+
+		texts[i] = key ? json_get_string(item, key, "-") : json_object_get_string(item);
+	}
+	if (count)
+		qsort(texts, count, sizeof(*texts), text_compare);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || strcmp(texts[i], texts[i - 1]) != 0)
+			strbuf_addf(&out, "%s%s", out.length ? " " : "", texts[i]);
+	char *text = out.length ? strbuf_detach(&out) : strdup("");
+	assert_non_null(text);
+	return text;
+}
+
+static void check_set(struct json_object *edits, const char *list, const char *key,
+		      const char *expected)
+{
+	autofree char *found = set_of(edits, list, key);
+
+	assert_string_equal(found, expected);
+}
+
+/* All names of the devices, as they stand. */
+static void check_names(struct json_object *spec, const char *expected)
+{
+	struct json_object *devices = json_get(spec, "devices");
+	autostrbuf out = STRBUF_INIT(4096);
+
+	for (size_t i = 0; i < json_object_array_length(devices); i++)
+		strbuf_addf(&out, "%s%s", i ? " " : "",
+			    json_get_string(json_object_array_get_idx(devices, i), "name", ""));
+	assert_string_equal(out.data, expected);
+}
+
+/*
+ * The machine of NVIDIA's own test of its generator, and what that expects: nvidia-container-toolkit,
+ * cmd/nvidia-ctk/cdi/generate/generate_test.go, TestGenerateSpec, case "default", over the tree
+ * testdata/lookup/rootfs-1. Compared as sets. By design other here: no hooks; libraries at their
+ * SONAMEs, in several directories; numbers and permissions of nodes are written; the variable for its
+ * hooks, NVIDIA_CTK_LIBCUDA_DIR, is not there, ours are.
+ */
+static bool golden_tree(char tree[TREE_PATH_MAX])
+{
+	tree_make(tree);
+	tree_library(tree, "lib/x86_64-linux-gnu/libcuda.so.999.88.77", "libcuda.so.1", 64);
+	tree_library(tree, "lib/x86_64-linux-gnu/vdpau/libvdpau_nvidia.so.999.88.77",
+		     "libvdpau_nvidia.so.1", 64);
+	return tree_node(tree, "dev/nvidia0", 195, 0) &&
+	       tree_node(tree, "dev/nvidiactl", 195, 255) &&
+	       tree_node(tree, "dev/nvidia-caps-imex-channels/channel0", 511, 0) &&
+	       tree_node(tree, "dev/nvidia-caps-imex-channels/channel1", 511, 1) &&
+	       tree_node(tree, "dev/nvidia-caps-imex-channels/channel2047", 511, 2047) &&
+	       tree_node(tree, "dev/nvidia-caps/nvidia-cap1", 510, 1);
+}
+
+/* EXPECTED with ROOT for each '@'. */
+static void check_golden(struct json_object *edits, const char *list, const char *key,
+			 const char *root, const char *expected)
+{
+	autostrbuf text = STRBUF_INIT(4096);
+
+	for (; *expected; expected++)
+		if (*expected == '@')
+			strbuf_adds(&text, root);
+		else
+			strbuf_addc(&text, *expected);
+	check_set(edits, list, key, text.data);
+}
+
+TEST(the_golden_spec_of_the_toolkit)
+{
+	static const char *const devices[] = { "0", "all" };
+	char tree[TREE_PATH_MAX];
+	cleanup(driver_files_freep) struct driver_files *files = NULL;
+	struct card card = { .uuid = "GPU-b8ea3855-276c-c9cb-b366-c6fa655957c5" };
+	struct inventory inventory = { .cards = &card, .card_count = 1 };
+	struct cdi_options options = { .mode = CDI_NVML,
+				       .names = CDI_NAME_INDEX,
+				       .vendor = "example.com",
+				       .class = "device",
+				       .inventory = &inventory };
+
+	if (!golden_tree(tree)) {
+		tree_remove(tree);
+		skip();
+	}
+	assert_int_equal(driver_files_find_for(tree, NULL, CAPABILITY_ALL, &files, NULL), 0);
+	options.files = files;
+	autojson *spec = generate(&options, NULL);
+	assert_string_equal(json_get_string(spec, "cdiVersion", ""), "0.5.0");
+	assert_string_equal(json_get_string(spec, "kind", ""), "example.com/device");
+	check_names(spec, "0 all");
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
+		struct json_object *edits = find_device(spec, devices[i]);
+
+		check_set(edits, "deviceNodes", "path", "/dev/nvidia0");
+		check_golden(edits, "deviceNodes", "hostPath", tree, "@/dev/nvidia0");
+	}
+	struct json_object *common = json_get(spec, "containerEdits");
+	check_set(common, "deviceNodes", "path", "/dev/nvidiactl");
+	check_golden(common, "deviceNodes", "hostPath", tree, "@/dev/nvidiactl");
+	check_golden(common, "mounts", "hostPath", tree,
+		     "@/lib/x86_64-linux-gnu/libcuda.so.999.88.77 "
+		     "@/lib/x86_64-linux-gnu/vdpau/libvdpau_nvidia.so.999.88.77");
+	check_set(common, "env", NULL,
+		  "GPUPOOL_CDI_STAMP=driver:999.88.77,mig:0000000000000000 "
+		  "NVIDIA_VISIBLE_DEVICES=void TRITON_LIBCUDA_PATH=/usr/lib64");
+	assert_null(json_get(common, "hooks"));
+	tree_remove(tree);
+}
+
+enum { CARDS = 2 };
+
+/* CARDS: where the caller may change them. */
+static void ask(struct question *question, struct card cards[static CARDS],
+		struct cdi_options *options)
+{
+	question_init(question);
+	memcpy(cards, question->inventory.cards, CARDS * sizeof(*cards));
+	question->inventory.cards = cards;
+	*options = (struct cdi_options){ .inventory = &question->inventory,
+					 .files = &question->files };
+}
+
+TEST(a_card_has_the_names_that_are_asked_for)
+{
+	static const struct {
+		unsigned names;
+		bool no_all;
+		const char *expected;
+	} rows[] = {
+		{ 0, false, "0 GPU-aa 1 GPU-bb all" },
+		{ CDI_NAME_INDEX, true, "0 1" },
+		{ CDI_NAME_UUID, false, "GPU-aa GPU-bb all" },
+		{ CDI_NAME_TYPE_INDEX, true, "gpu0 gpu1" },
+		{ CDI_NAME_DEFAULT | CDI_NAME_TYPE_INDEX, true, "0 GPU-aa gpu0 1 GPU-bb gpu1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct question question;
+		struct card cards[CARDS];
+		struct cdi_options options;
+
+		ask(&question, cards, &options);
+		options.names = rows[i].names;
+		options.no_all = rows[i].no_all;
+		autojson *spec = generate(&options, NULL);
+		check_names(spec, rows[i].expected);
+		question_release(&question);
+	}
+}
+
+TEST(a_node_has_its_numbers_and_may_not_be_made)
+{
+	struct question question;
+	struct card cards[CARDS];
+	struct cdi_options options;
+	autostrbuf text = STRBUF_INIT(4096);
+
+	ask(&question, cards, &options);
+	autojson *spec = generate(&options, NULL);
+	json_to_text(find_device(spec, "1"), false, &text, NULL);
+	assert_string_equal(text.data,
+			    "{\"deviceNodes\":[{\"path\":\"/dev/nvidia1\",\"hostPath\":"
+			    "\"/driver/dev/nvidia1\",\"type\":\"c\",\"major\":195,\"minor\":1,"
+			    "\"permissions\":\"rw\"}]}");
+	check_set(find_device(spec, "all"), "deviceNodes", "path", "/dev/nvidia0 /dev/nvidia1");
+	check_set(json_get(spec, "containerEdits"), "deviceNodes", "path",
+		  "/dev/nvidia-modeset /dev/nvidia-uvm /dev/nvidiactl");
+	/* at its own place there is no other path to say */
+	char own[] = "/dev/nvidia1";
+	question.files.nodes[1].path = own;
+	autojson *second = generate(&options, NULL);
+	assert_null(json_get(
+		json_object_array_get_idx(json_get(find_device(second, "1"), "deviceNodes"), 0),
+		"hostPath"));
+	question.files.nodes[1].path = question_nodes[1].path;
+	question_release(&question);
+}
+
+/* Design: each at its SONAME in the directories of every distribution; what CUDA images look for first. */
+TEST(libraries_go_where_every_loader_looks)
+{
+	struct question question;
+	struct card cards[CARDS];
+	struct cdi_options options;
+
+	ask(&question, cards, &options);
+	options.capabilities = CAPABILITY_DEFAULT;
+	autojson *spec = generate(&options, NULL);
+	autofree char *paths = set_of(json_get(spec, "containerEdits"), "mounts", "containerPath");
+	static const char *const there[] = {
+		LIBDIR "/libcuda.so.1",       "/usr/lib64/libcuda.so.1",
+		"/usr/lib/libcuda.so.1",      "/usr/local/nvidia/lib64/libcuda.so.1",
+		LIBDIR "/libnvidia-ml.so.1",  "/usr/lib64/libnvidia-ml.so.1",
+		"/usr/lib/libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+		"/usr/bin/nvidia-smi",        "/run/nvidia-persistenced/socket"
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(there); i++)
+		if (!strstr(paths, there[i]))
+			fail_msg("%s is not in %s", there[i], paths);
+	assert_null(strstr(paths, "vdpau"));
+	options.capabilities = 0; /* all but 32 bits */
+	autojson *all = generate(&options, NULL);
+	autofree char *more = set_of(json_get(all, "containerEdits"), "mounts", "containerPath");
+	assert_non_null(strstr(more, "/usr/lib64/vdpau/libvdpau_nvidia.so.1"));
+	assert_null(strstr(more, LIBRARY_TRIPLET_32));
+	question_release(&question);
+}
+
+TEST(only_what_is_asked_for)
+{
+	static char ids[][8] = { "1", "GPU-bb", "gpu1", "gpu-bb", "all", "7" };
+	static const char *const expected[] = { "1", "1", "1", "1", "0 1", NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		struct question question;
+		struct card cards[CARDS];
+		struct cdi_options options;
+		char *items[] = { ids[i] };
+		const struct string_list list = { .items = items, .count = 1 };
+		struct error error = ERROR_INIT;
+		autojson *spec = NULL;
+
+		ask(&question, cards, &options);
+		options.ids = &list;
+		options.names = CDI_NAME_INDEX;
+		options.no_all = true;
+		int r = cdi_generate(&options, &spec, NULL, &error);
+		assert_int_equal(r, expected[i] ? 0 : -ENODEV);
+		if (expected[i])
+			check_names(spec, expected[i]);
+		else
+			assert_non_null(strstr(error.message, "no device is called 7"));
+		question_release(&question);
+	}
+}
+
+static bool has_note(const struct string_list *notes, const char *part)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		if (strstr(notes->items[i], part))
+			return true;
+	return false;
+}
+
+TEST(a_card_that_cannot_be_given_is_left_out_with_a_note)
+{
+	static const struct {
+		unsigned index, minor, node_minor;
+		const char *uuid, *note, *names;
+	} rows[] = {
+		{ 1, 1, 1, "GPU-bb", NULL, "0 GPU-aa 1 GPU-bb" },
+		{ CARD_INDEX_NONE, 1, 1, "GPU-bb", "the driver does not list it", "0 GPU-aa" },
+		{ 1, 5, 1, "GPU-bb", "it has no device node nvidia5", "0 GPU-aa" },
+		{ 1, CARD_MINOR_NONE, 1, "GPU-bb", "its device node is not known", "0 GPU-aa" },
+		{ 1, 1, 3, "GPU-bb", "is device 195:3 and not 195:1", "0 GPU-aa" },
+		{ 1, 1, 1, "unknown-0000:08:00.0", "has no UUID yet", "0 GPU-aa 1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct question question;
+		struct card cards[CARDS];
+		struct cdi_options options;
+		struct driver_node nodes[QUESTION_NODES];
+		cleanup(string_list_release) struct string_list notes = { 0 };
+
+		ask(&question, cards, &options);
+		memcpy(nodes, question_nodes, sizeof(nodes));
+		nodes[1].minor = rows[i].node_minor;
+		question.files.nodes = nodes;
+		struct card *card = &question.inventory.cards[1];
+		card->index = rows[i].index;
+		card->minor = rows[i].minor;
+		snprintf(card->uuid, sizeof(card->uuid), "%s", rows[i].uuid);
+		options.no_all = true;
+		autojson *spec = generate(&options, &notes);
+		check_names(spec, rows[i].names);
+		if (rows[i].note && !has_note(&notes, rows[i].note))
+			fail_msg("row %zu: no note \"%s\"", i, rows[i].note);
+		question_release(&question);
+	}
+}
+
+TEST(mig_devices_bring_the_nodes_of_their_instances)
+{
+	static char cap_text[][40] = { "/dev/nvidia-caps/nvidia-cap12",
+				       "/dev/nvidia-caps/nvidia-cap13" };
+	struct driver_node nodes[QUESTION_NODES + 2];
+	struct card_instance instances[] = {
+		{ .uuid = "MIG-1",
+		  .index = 0,
+		  .gpu_instance = 1,
+		  .gpu_minor = 12,
+		  .compute_minor = 13 },
+		{ .uuid = "", .index = 1, .gpu_instance = 2, .gpu_minor = 12, .compute_minor = 14 },
+		{ .uuid = "", .index = CARD_INDEX_NONE },
+	};
+	struct question question;
+	struct card cards[CARDS];
+	struct cdi_options options;
+	cleanup(string_list_release) struct string_list notes = { 0 };
+
+	ask(&question, cards, &options);
+	memcpy(nodes, question_nodes, sizeof(question_nodes));
+	nodes[QUESTION_NODES] =
+		(struct driver_node){ "nvidia-caps/nvidia-cap12", cap_text[0], 510, 12 };
+	nodes[QUESTION_NODES + 1] =
+		(struct driver_node){ "nvidia-caps/nvidia-cap13", cap_text[1], 510, 13 };
+	question.files.nodes = nodes;
+	question.files.node_count = ARRAY_SIZE(nodes);
+	question.inventory.cards[1].instances = instances;
+	question.inventory.cards[1].instance_count = ARRAY_SIZE(instances);
+	question.inventory.mig_generation = 0xabc;
+	options.names = CDI_NAME_DEFAULT | CDI_NAME_TYPE_INDEX;
+	autojson *spec = generate(&options, &notes);
+	check_names(spec, "0 GPU-aa gpu0 1 GPU-bb gpu1 1:0 MIG-1 mig1:0 all");
+	check_set(find_device(spec, "1:0"), "deviceNodes", "path",
+		  "/dev/nvidia-caps/nvidia-cap12 /dev/nvidia-caps/nvidia-cap13 /dev/nvidia1");
+	assert_true(has_note(&notes, "MIG device 1:1 is left out: it has no device node "
+				     "nvidia-caps/nvidia-cap14"));
+	check_set(find_device(spec, "all"), "deviceNodes", "path",
+		  "/dev/nvidia-caps/nvidia-cap12 /dev/nvidia-caps/nvidia-cap13 /dev/nvidia0 "
+		  "/dev/nvidia1");
+	autofree char *variables = set_of(json_get(spec, "containerEdits"), "env", NULL);
+	assert_non_null(strstr(variables, "mig:0000000000000abc"));
+	question_release(&question);
+}
+
+TEST(kinds_that_no_spec_may_have)
+{
+	static const char *const names[] = { "", "1a", "a/b", "a-", "a b" };
+	struct question question;
+	struct card cards[CARDS];
+	struct cdi_options options;
+
+	ask(&question, cards, &options);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(names); i++) {
+		struct json_object *spec = NULL;
+		struct error error = ERROR_INIT;
+
+		options.vendor = i % 2 ? names[i / 2] : NULL;
+		options.class = i % 2 ? NULL : names[i / 2];
+		assert_int_equal(cdi_generate(&options, &spec, NULL, &error), -EINVAL);
+		assert_non_null(strstr(error.message, "cannot be the kind"));
+	}
+	question_release(&question);
+}
+
+TEST(no_card_is_no_spec)
+{
+	struct question question;
+	struct card cards[CARDS];
+	struct cdi_options options;
+	struct json_object *spec = NULL;
+	struct error error = ERROR_INIT;
+
+	ask(&question, cards, &options);
+	question.inventory.cards[0].index = question.inventory.cards[1].index = CARD_INDEX_NONE;
+	assert_int_equal(cdi_generate(&options, &spec, NULL, &error), -ENODEV);
+	assert_non_null(strstr(error.message, "there is no device"));
+	question_release(&question);
+}
+
+TEST(making_a_spec_is_short_of_memory)
+{
+	struct question question;
+	struct card cards[CARDS];
+	struct cdi_options options;
+	unsigned n = 0;
+
+	ask(&question, cards, &options);
+	for (;; n++) {
+		struct string_list notes = { 0 };
+		struct json_object *spec = NULL;
+		struct error error = ERROR_INIT;
+
+		fault_arm(n);
+		int r = cdi_generate(&options, &spec, &notes, &error);
+		int failed = fault_disarm();
+		json_object_put(spec);
+		string_list_release(&notes);
+		if (!failed) {
+			assert_int_equal(r, 0);
+			break;
+		}
+		if (r != -ENOMEM || !error.message[0])
+			fail_msg("call %u: %d \"%s\"", n, r, error.message);
+	}
+	assert_true(n > 100);
+	question_release(&question);
+}
