@@ -22,6 +22,7 @@
 #include "base/strbuf.h"
 #include "base/table.h"
 #include "base/toml.h"
+#include "base/toml_edit.h"
 #include "base/utc.h"
 #include "base/vec.h"
 #include "base/visible.h"

@@ -28,7 +28,7 @@ struct key {
 
 static int read_value(struct toml_reader *reader, struct toml_value *value);
 
-static bool is_bare(char byte)
+bool toml_is_bare(char byte)
 {
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
 	       (byte >= '0' && byte <= '9') || byte == '_' || byte == '-';
@@ -56,7 +56,7 @@ static int read_part(struct toml_reader *reader, struct key *key)
 		bytes = reader->scratch.data;
 		length = reader->scratch.length;
 	} else {
-		while (reader->at < reader->end && is_bare(*reader->at))
+		while (reader->at < reader->end && toml_is_bare(*reader->at))
 			reader->at++;
 		length = (size_t)(reader->at - start);
 		if (!length)
@@ -354,7 +354,7 @@ static bool is_digit(char byte)
 /* Behind the bytes that bare values are made of. */
 static const char *skip_token(const struct toml_reader *reader, const char *at)
 {
-	while (at < reader->end && (is_bare(*at) || *at == '+' || *at == '.' || *at == ':'))
+	while (at < reader->end && (toml_is_bare(*at) || *at == '+' || *at == '.' || *at == ':'))
 		at++;
 	return at;
 }

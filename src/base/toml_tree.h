@@ -67,3 +67,8 @@ int toml_index_get(const struct toml *toml, const struct toml_value *table, cons
 int toml_seal(struct toml *toml);
 /* The child of TABLE, by walking its children; NULL when absent. */
 struct toml_value *toml_child(const struct toml_value *table, const char *key, size_t key_length);
+
+/* May BYTE stand in a key without quotes? */
+bool toml_is_bare(char byte);
+/* Appends a key, in quotes where it needs them. */
+void toml_print_key(const char *key, size_t length, struct strbuf *out);
