@@ -7,4 +7,5 @@
 #include "formats/docker.h"
 #include "formats/oci.h"
 #include "formats/runtime_entry.h"
+#include "formats/runtime_version.h"
 #include "formats/toolkit.h"
