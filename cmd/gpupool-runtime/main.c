@@ -98,7 +98,7 @@ static bool is_called(const char *self, const char *name)
 
 static bool is_own(const char *word)
 {
-	static const char *const words[] = { "--explain", "--help" };
+	static const char *const words[] = { "--explain", "--check", "--help" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strcmp(word, words[i]) == 0)

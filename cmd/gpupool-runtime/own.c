@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of this program itself: --explain and --help. */
+/* What is asked of this program itself: --explain, --check and --help. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime.h"
 
-enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_RIGHTS, EXIT_REFUSED };
-
 static const char help[] =
 	"gpupool-runtime: a runc that gives containers the NVIDIA cards they ask for\n"
 	"\n"
 	"Usage: gpupool-runtime [RUNC OPTIONS] COMMAND ...\n"
 	"       gpupool-runtime --explain [--json] [--bundle DIR]\n"
+	"       gpupool-runtime --check\n"
 	"\n"
 	"Called as runc by containerd, Docker or CRI-O. On create and run it edits the bundle's\n"
 	"config.json when the container asks for cards, then becomes the first runtime of its\n"
 	"configuration that is installed (runc, crun). Everything else is passed on as it is.\n"
 	"\n"
 	"  --explain     print what would be added to the bundle's spec, and why; changes nothing\n"
+	"  --check       say which runtime, kernel and cards are here, and what they lack\n"
 	"  --bundle DIR  the bundle (default: this directory)\n"
-	"  --json        print one JSON object\n"
+	"  --json        print the explanation as one JSON object\n"
 	"  --help        print this text\n"
 	"\n"
 	"Configuration: /etc/nvidia-container-runtime/config.toml, and the section runtime of\n"
@@ -88,7 +88,5 @@ int own_main(int argc, char **argv)
 	int r = options_read(argc, argv, &options);
 	if (r)
 		return r;
-	if (strcmp(argv[1], "--explain") == 0)
-		return explain(&options);
-	return EXIT_USAGE;
+	return strcmp(argv[1], "--explain") == 0 ? explain(&options) : check();
 }

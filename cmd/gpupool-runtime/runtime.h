@@ -38,7 +38,6 @@ struct start {
 	unsigned hooks_removed;
 	struct device_request request;
 	struct inventory inventory;
-	bool from_kernel; /* the inventory file was of no use */
 	struct device_selection selection;
 	struct driver_files *files; /* owned */
 	struct edit_plan plan;
@@ -69,5 +68,14 @@ int handover(const char *path, const struct call *call, char **argv, struct erro
 /* On standard error, and in the caller's log as runc writes there, where containerd looks. */
 void report(const struct call *call, const char *level, const char *message);
 
-/* The commands that are ours and not a runtime's: --explain, --help. */
+/* The cards of this machine, by the inventory file or by the kernel; NOTES says why not the file.
+ * 0 with ret->problem set when the driver gives none. */
+int cards_find(const struct toolkit_config *config, struct inventory *ret,
+	       struct string_list *notes, struct error *error);
+
+enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_RIGHTS, EXIT_REFUSED };
+
+/* The commands that are ours and not a runtime's: --explain, --check, --help. */
 int own_main(int argc, char **argv);
+/* What is here, and what it lacks; the exit code. */
+int check(void);

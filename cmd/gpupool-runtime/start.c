@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
 #include "runtime.h"
 
 /* What NVIDIA's toolkit has Docker put into the spec; it would do all that was done here again. */
@@ -57,33 +56,10 @@ bool start_asks(const struct start *start)
 	return start->request.source != SOURCE_NONE || has_old_hook(start->spec);
 }
 
-/* What the driver said, by the file that gpupool wrote; *error says why it is of no use. */
-static int read_inventory(struct start *start, struct error *error)
-{
-	const char *directory = secure_getenv(ENV_RUN_DIR);
-	autostrbuf path = STRBUF_INIT(4096);
-
-	strbuf_addf(&path, "%s/" NAME_INVENTORY, directory && *directory ? directory : PATH_RUN);
-	if (strbuf_failed(&path) < 0)
-		return error_set(error, ENAMETOOLONG, "%s is too long", ENV_RUN_DIR);
-	return device_inventory_read(path.data, &start->inventory, error);
-}
-
-/* The file, then the kernel; the driver itself is never asked during a start. */
 static int find_cards(struct start *start, struct error *error)
 {
-	struct error why = ERROR_INIT;
-	int r = read_inventory(start, &why);
+	int r = cards_find(start->config, &start->inventory, &start->notes, error);
 
-	if (r == -ENOMEM)
-		return error_no_memory(error);
-	if (r < 0) {
-		start->from_kernel = true;
-		r = note(start, error, "cards by what the kernel says of them: %s", why.message);
-		if (r == 0)
-			r = device_probe_kernel(start->config->driver_root, 0, &start->inventory,
-						error);
-	}
 	if (r < 0)
 		return r;
 	if (start->inventory.problem[0])

@@ -314,3 +314,52 @@ told() {
 	run inside "$WRAPPER" --explain --bundles
 	[ "$status" = 2 ]
 }
+
+@test "without the inventory file cards come from the kernel, and the log says why" {
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=2,5)"
+	GPUPOOL_RUN_DIR=$BATS_TEST_TMPDIR/empty run container runc
+	echo "$output"
+	[ "$status" = 0 ]
+	reached "$output" 2 5
+	jq -rs 'map(select(.level == "warning").msg) | join(" ")' "$LOG" |
+		grep -q "kernel tells of: .*/empty/inventory.json"
+}
+
+@test "--check says what is here and what it lacks" {
+	run inside "$WRAPPER" --check
+	echo "$output"
+	[ "$status" = 0 ]
+	grep -q "^runtime: /.*/runc, runc $(runc --version | sed -n 's/runc version //p')" <<<"$output"
+	grep -qF "kernel: Linux $(uname -r)" <<<"$output"
+	grep -q "^cards: 8, driver .* by the inventory file" <<<"$output"
+	printf 'a = 1\n' >"$NVIDIA_CTK_CONFIG_FILE_PATH"
+	told
+	printf '#!/bin/sh\necho runc version 1.1.11\n' >"$TOLD"
+	run inside "$WRAPPER" --check
+	echo "$output"
+	[ "$status" = 1 ]
+	grep -q "warning: runc 1.1.11 .*CVE-2024-21626" <<<"$output"
+	grep -q "warning: .*none.toml:1: the key a is not known" <<<"$output"
+	# One that never answers is not waited for.
+	printf '#!/bin/sh\nexec sleep 60\n' >"$TOLD"
+	run timeout 20 env PATH="$PATH" "$WRAPPER" --check
+	[ "$status" = 1 ]
+}
+
+@test "a CDI device of another vendor is added by its spec; hooks are refused" {
+	mkdir "$BATS_TEST_TMPDIR/cdi"
+	printf '[nvidia-container-runtime.modes.cdi]\nspec-dirs = ["%s"]\n' "$BATS_TEST_TMPDIR/cdi" \
+		>"$NVIDIA_CTK_CONFIG_FILE_PATH"
+	jq -n '{cdiVersion: "0.5.0", kind: "acme.org/nic", devices: [
+		{name: "a", containerEdits: {deviceNodes: [{path: "/dev/nvidia6", type: "c", major: 195, minor: 6, permissions: "rw"}]}},
+		{name: "b", containerEdits: {hooks: [{hookName: "createContainer", path: "/bin/false"}]}}]}' \
+		>"$BATS_TEST_TMPDIR/cdi/acme.json"
+	bundle '.annotations["cdi.k8s.io/a"] = "acme.org/nic=a,nvidia.com/gpu=1"'
+	run container runc
+	reached "$output" 1 6
+	bundle '.annotations["cdi.k8s.io/a"] = "acme.org/nic=b"'
+	refused runc "hook"
+	rm "$LOG"
+	bundle '.annotations["cdi.k8s.io/a"] = "acme.org/nic=c"'
+	refused runc "acme.org/nic=c, which no spec file in $BATS_TEST_TMPDIR/cdi has"
+}
