@@ -5,6 +5,7 @@
 #   handler NAME BINARY [KEYS]   a runtime handler, before engine_start; KEYS are more lines of its section
 #   engine_start                 starts it; dev_private, before: the simulated driver's nodes are in /dev
 #   image_import NAME ROOT [VARIABLE=VALUE...]   an image of the files in ROOT (image_sandbox, image_tools)
+#   image_of_root NAME           an image of a root of roots.bash, which must be loaded
 #   pod_start [HANDLER [FILTER]]       a Pod without a network of its own, in $POD; FILTER changes its JSON
 #   container_start [FILTER]           a container in it that waits, in $CONTAINER; what went wrong in $SAID
 #   see COMMAND...                     runs it inside the container
@@ -115,26 +116,61 @@ crictl() {
 		--image-endpoint unix://$CRI/socket --timeout 30s "$@" 3>&-
 }
 
-# image_archive FOLDER NAME ENTRYPOINT [VARIABLE=VALUE...]: a docker archive of FOLDER/layer.tar
+# image_archive FOLDER NAME LAYER... [-- VARIABLE=VALUE...]: a docker archive of layers in FOLDER, imported.
 image_archive() {
-	local folder=$1 name=$2 entry=$3
-	shift 3
-	jq -nc --arg diff "sha256:$(sha256sum "$folder/layer.tar" | cut -d' ' -f1)" --arg entry "$entry" \
-		'{architecture: "amd64", os: "linux", config: {Env: $ARGS.positional, Cmd: [$entry, "wait"]},
-			rootfs: {type: "layers", diff_ids: [$diff]}}' --args -- "$@" >"$folder/config.json"
-	jq -nc --arg tag "localhost/$name:1" \
-		'[{Config: "config.json", RepoTags: [$tag], Layers: ["layer.tar"]}]' >"$folder/manifest.json"
-	tar -C "$folder" -cf "$folder/image.tar" manifest.json config.json layer.tar
+	local folder=$1 name=$2 layers=()
+	shift 2
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		layers+=("$1")
+		shift
+	done
+	(cd "$folder" && sha256sum "${layers[@]}") | jq -Rn --arg probe $PROBE '{architecture: "amd64", os: "linux",
+		config: {Env: $ARGS.positional[1:], Cmd: [$probe, "wait"]},
+		rootfs: {type: "layers", diff_ids: [inputs | "sha256:" + .[:64]]}}' --args -- "${@:---}" >"$folder/config.json"
+	jq -nc --arg tag "localhost/$name:1" '[{Config: "config.json", RepoTags: [$tag], Layers: $ARGS.positional}]' \
+		--args -- "${layers[@]}" >"$folder/manifest.json"
+	tar -C "$folder" -cf "$folder/image.tar" manifest.json config.json "${layers[@]}"
 	inside "$ENGINE/ctr" -a $CRI/socket -n k8s.io images import "$folder/image.tar" >"$folder/said" 2>&1 3>&- ||
 		{ cat "$folder/said" >&2; return 1; }
+	rm "$folder/image.tar"
+}
+
+layer() { # ROOT ARCHIVE
+	[ -e "$2" ] || inside tar -C "$1" --numeric-owner --owner=0 --group=0 -cf - . >"$2"
 }
 
 image_import() { # NAME ROOT [VARIABLE=VALUE...]
-	local folder=$BATS_FILE_TMPDIR/image-$1 name=$1
+	local folder=$BATS_FILE_TMPDIR/image-$1
 	mkdir -p "$folder"
-	inside tar -C "$2" --numeric-owner --owner=0 --group=0 -cf - . >"$folder/layer.tar"
-	shift 2
-	image_archive "$folder" "$name" $PROBE "$@"
+	layer "$2" "$folder/layer.tar"
+	image_archive "$folder" "$1" layer.tar -- "${@:3}"
+}
+
+# image_of_root NAME: of the root that root_NAME of roots.bash makes; the Debian below several is one layer.
+image_of_root() {
+	local name=${1//_/-} folder=$BATS_FILE_TMPDIR/roots
+	"root_$1"
+	mkdir -p "$folder"
+	if inside test -d "$ROOTS/.$name/upper"; then
+		layer "$DEBIAN" "$folder/base.tar"
+		layer "$ROOTS/.$name/upper" "$folder/$name.tar"
+		image_archive "$folder" "$name" base.tar "$name.tar"
+	else
+		layer "$ROOTS/$name" "$folder/$name.tar"
+		image_archive "$folder" "$name" "$name.tar"
+	fi
+}
+
+# image_row TITLE: what programs in $CONTAINER find of the libraries that are mounted, as a row of
+# docs/library-targets.md.
+image_row() {
+	local list=$BATS_TEST_TMPDIR/list out=$BATS_TEST_TMPDIR/out first
+	container_spec | jq -r '.mounts[] | "\(.destination) \(.source)"' | only_libraries >"$list"
+	[ "$(wc -l <"$list")" -ge 40 ] || { cat "$list" >&2; return 1; }
+	see /dlopen_probe $(asked_of "$list") libcuda.so.1 >"$out" 2>"$BATS_TEST_TMPDIR/errors" || true
+	grep -q '^[on][ko] ' "$out" || { cat "$BATS_TEST_TMPDIR/errors" >&2; return 1; }
+	first=$(awk '$2 == "libcuda.so.1" { print $3; exit }' "$out")
+	echo "| $1 | \`$(directory_of "$list")\` | \`$first\` | $(verdict "$list" "$out") |"
 }
 
 # The sandbox's image holds the static probe, which waits.
@@ -186,7 +222,7 @@ container_start() { # [FILTER]
 }
 
 see() {
-	crictl exec --sync "$CONTAINER" "$@"
+	crictl exec "$CONTAINER" "$@"
 }
 
 # The nodes of cards in /dev, then the cards that a node made by the container itself reaches.
@@ -281,7 +317,7 @@ engine_stop() {
 	for pid in $(engine_processes); do
 		kill -KILL "$pid" 2>/dev/null || true
 	done
-	find /sys/fs/cgroup/*/"$CRI_CGROUP" -depth -type d -exec rmdir {} + 2>/dev/null || true
+	find /sys/fs/cgroup/{,*/}"$CRI_CGROUP" -depth -type d -exec rmdir {} + 2>/dev/null || true
 	ENGINE_PID=
 }
 
@@ -295,5 +331,5 @@ engine_nothing_left() {
 	[ -z "$(crictl ps -aq)" ] || return 1
 	[ "$(engine_processes | wc -l)" = 1 ] || { engine_processes; return 1; }
 	! inside grep -E "$CRI/(state|root)/[^ ]*(rootfs|/shm)" /proc/self/mountinfo || return 1
-	! find /sys/fs/cgroup/*/"$CRI_CGROUP" -mindepth 1 -type d 2>/dev/null | grep .
+	! find /sys/fs/cgroup/{,*/}"$CRI_CGROUP" -mindepth 1 -type d 2>/dev/null | grep .
 }
