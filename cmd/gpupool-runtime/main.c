@@ -79,6 +79,7 @@ static int runtime_main(int argc, char **argv)
 
 	call_read(argc, argv, &call);
 	int r = config_for(&call, &config, &error);
+	call.own_log = config.log_file;
 	if (r == 0)
 		r = handover_find(&config, &path, &error);
 	if (r == 0 && call_makes_container(&call))

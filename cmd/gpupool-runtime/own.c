@@ -24,7 +24,7 @@ static const char help[] =
 	"  --help        print this text\n"
 	"\n"
 	"Configuration: /etc/nvidia-container-runtime/config.toml, and the section runtime of\n"
-	"/etc/gpupool/config.yaml.\n";
+	"/etc/gpupool/config.yaml. See gpupool-runtime(8).\n";
 
 struct own_options {
 	const char *bundle;

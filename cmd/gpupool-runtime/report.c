@@ -34,21 +34,31 @@ static int log_line(const struct call *call, const char *level, const char *mess
 	return json_to_text(json_get(line, "msg"), false, out, NULL);
 }
 
-void report(const struct call *call, const char *level, const char *message)
+/* Nothing can be said about a log that cannot be written. */
+static void append(const char *path, const struct call *call, const char *level,
+		   const char *message)
 {
 	autostrbuf line = STRBUF_INIT(4 * ERROR_MESSAGE_MAX);
-	const char *path = log_path(call->log);
 
-	/* As runc: what goes to a log is an error on standard error only. */
-	if (strcmp(level, "error") == 0 || !path)
-		fprintf(stderr, "gpupool-runtime: %s\n", message);
-	if (!path || log_line(call, level, message, &line) < 0)
+	if (log_line(call, level, message, &line) < 0)
 		return;
 	strbuf_addc(&line, '\n');
 	autoclose int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
 	if (fd < 0 || strbuf_failed(&line) < 0)
 		return;
-	/* Nothing can be said about a log that cannot be written. */
 	ssize_t written = write(fd, line.data, line.length);
 	(void)written;
+}
+
+void report(const struct call *call, const char *level, const char *message)
+{
+	const char *path = log_path(call->log);
+
+	/* As runc: what goes to a log is an error on standard error only. */
+	if (strcmp(level, "error") == 0 || !path)
+		fprintf(stderr, "gpupool-runtime: %s\n", message);
+	if (path)
+		append(path, call, level, message);
+	if (call->own_log)
+		append(call->own_log, call, level, message);
 }

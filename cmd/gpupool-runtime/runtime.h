@@ -20,7 +20,8 @@ struct call {
 	const char *config;  /* the spec's name in it; crun takes others than config.json */
 	const char *log;     /* NULL: none */
 	bool log_json;
-	unsigned preserved; /* descriptors from 3 that are meant for the container */
+	const char *own_log; /* of the configuration; NULL: none */
+	unsigned preserved;  /* descriptors from 3 that are meant for the container */
 };
 
 /* By the rules of runc's and crun's own command lines; never fails, since they will. */
@@ -65,7 +66,7 @@ int handover_find(const struct toolkit_config *config, char **ret, struct error 
 /* Becomes PATH with the caller's arguments and environment; returns only on failure. */
 int handover(const char *path, const struct call *call, char **argv, struct error *error);
 
-/* On standard error, and in the caller's log as runc writes there, where containerd looks. */
+/* On standard error, in the caller's log as runc writes there, where containerd looks, and in our own. */
 void report(const struct call *call, const char *level, const char *message);
 
 /* The cards of this machine, by the inventory file or by the kernel; NOTES says why not the file.

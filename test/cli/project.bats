@@ -90,7 +90,7 @@ pretend() { # PROGRAM SCRIPT
 }
 
 @test "make install: programs, man page and completion, and the installed program works" {
-	make -C "$ROOT" --no-print-directory install DESTDIR="$BATS_TEST_TMPDIR/root" PREFIX=/opt/gpupool
+	NVIDIA_NAMES=1 make -C "$ROOT" --no-print-directory install DESTDIR="$BATS_TEST_TMPDIR/root" PREFIX=/opt/gpupool
 	local place=$BATS_TEST_TMPDIR/root/opt/gpupool
 	[ -x "$place/bin/gpupool" ]
 	[ -x "$place/bin/gpupool-nvml" ]
@@ -99,6 +99,10 @@ pretend() { # PROGRAM SCRIPT
 	"$place/bin/gpupool" --version | grep -q '^gpupool [0-9]'
 	[ -x "$ROOT/build/bin/gpupool" ]
 	! ldd "$place/bin/gpupool" | grep -q asan
+	grep -q '^\.TH' "$place/share/man/man8/gpupool-runtime.8"
+	"$place/bin/gpupool-runtime" --help | grep -q '^Usage: gpupool-runtime'
+	not ldd "$place/bin/gpupool-runtime"
+	"$place/bin/nvidia-cdi-hook" 2>&1 | grep -q 'does nothing here'
 }
 
 @test "make demo: without a driver and without root it names the right and exits with 3" {

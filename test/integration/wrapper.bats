@@ -294,9 +294,13 @@ told() {
 	reached "$output"
 	[ "$(file_is)" = "$before" ]
 	grep -q warning "$LOG"
-	printf 'runtime:\n  accept-env-in-kubernetes: true\n' >"$GPUPOOL_CONFIG"
+	printf 'runtime:\n  accept-env-in-kubernetes: true\n  log-file: %s\n' "$BATS_TEST_TMPDIR/own" >"$GPUPOOL_CONFIG"
 	run wrapped - --root /run/wrapper-state run --bundle "$BUNDLE" wrapped
 	reached "$output" 0 1 2 3 4 5 6 7
+	sed -i 's/=all"/=99"/' "$BUNDLE/spec" && cp "$BUNDLE/spec" "$BUNDLE/config.json"
+	run wrapped - run --bundle "$BUNDLE" wrapped
+	[ "$status" = 1 ]
+	grep -q 'level=error msg=".*99' "$BATS_TEST_TMPDIR/own"
 }
 
 @test "--explain says each edit and its reason, and changes nothing" {
