@@ -232,10 +232,6 @@ const struct command command_cdi_generate = {
 	.size = sizeof(struct generate_options),
 };
 
-struct validate_options {
-	bool quiet;
-};
-
 static int validate_one(const char *path)
 {
 	autojson *spec = NULL;
@@ -276,5 +272,233 @@ const struct command command_cdi_validate = {
 		       "names the field.",
 	.examples = "gpupool cdi validate /etc/cdi/*.yaml",
 	.run = validate_run,
-	.size = sizeof(struct validate_options),
+};
+
+/* The directories of --spec-dir, or those where runtimes look. */
+static int registry_open(const struct option_list *list, struct cdi_registry **ret,
+			 struct string_list *notes, struct error *error)
+{
+	static const char *const usual[] = { PATH_CDI, PATH_CDI_RUN };
+	cleanup(string_list_release) struct string_list directories = { 0 };
+	const char *const *items = list->count ? list->items : usual;
+	size_t count = list->count ? list->count : ARRAY_SIZE(usual);
+
+	for (size_t i = 0; i < count; i++)
+		if (string_list_add(&directories, items[i]) < 0)
+			return error_no_memory(error);
+	return cdi_registry_open(&directories, ret, notes, error);
+}
+
+#define ROW_SPEC_DIR(type)                                                                         \
+	{                                                                                          \
+		.name = "spec-dir", .kind = OPTION_LIST, .argument = "DIR",                        \
+		.help = "look there; can be repeated, later ones are stronger (default: " PATH_CDI \
+			" and " PATH_CDI_RUN ")",                                                  \
+		.offset = offsetof(type, directories)                                              \
+	}
+
+struct list_options {
+	struct common_options common;
+	struct option_list directories;
+};
+
+static const struct option_row list_rows[] = {
+	ROW_SPEC_DIR(struct list_options),
+	COMMON_ROW_JSON(struct list_options),
+	{ .name = NULL },
+};
+
+static int list_print_json(const struct cdi_registry *registry, const struct string_list *notes)
+{
+	autojson *object = json_object_new_object();
+	struct json_object *devices = json_object_new_array(), *problems = NULL;
+	struct error error = ERROR_INIT;
+	int r = json_add(object, "devices", devices);
+
+	for (size_t i = 0; r == 0 && i < cdi_registry_count(registry); i++) {
+		struct json_object *device = json_object_new_object();
+		const char *path = NULL, *name = cdi_registry_name(registry, i, &path);
+
+		r = json_append(devices, device);
+		if (r == 0)
+			r = json_add_string(device, "name", name);
+		if (r == 0)
+			r = json_add_string(device, "file", path);
+	}
+	if (r == 0) {
+		problems = json_object_new_array();
+		r = json_add(object, "problems", problems);
+	}
+	for (size_t i = 0; r == 0 && i < notes->count; i++)
+		r = json_append_string(problems, notes->items[i]);
+	if (r < 0) {
+		error_no_memory(&error);
+		return fail(EXIT_FAILED, &error);
+	}
+	return print_json(object);
+}
+
+static int list_run(void *data, int argc, char **argv)
+{
+	const struct list_options *options = data;
+	cleanup(cdi_registry_freep) struct cdi_registry *registry = NULL;
+	cleanup(string_list_release) struct string_list notes = { 0 };
+	struct error error = ERROR_INIT;
+	int code = EXIT_DONE;
+
+	(void)argv;
+	if (argc > 0) {
+		error_set(&error, EINVAL, "cdi list takes no operands; say --spec-dir DIR");
+		return fail(EXIT_USAGE, &error);
+	}
+	if (registry_open(&options->directories, &registry, &notes, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	if (options->common.json)
+		code = list_print_json(registry, &notes);
+	for (size_t i = 0; !options->common.json && i < cdi_registry_count(registry); i++)
+		print_text(stdout, "%s\n", cdi_registry_name(registry, i, NULL));
+	for (size_t i = 0; i < notes.count; i++)
+		say("%s", notes.items[i]);
+	return notes.count ? EXIT_FAILED : code;
+}
+
+const struct command command_cdi_list = {
+	.name = "cdi list",
+	.summary = "list the CDI devices that containers can ask for",
+	.operands = "",
+	.description =
+		"A line a device, from all specs in the directories. What a runtime leaves "
+		"out is left out here, with a sentence: files that are no spec, devices that "
+		"two files of one directory have. Then the exit code is 1.",
+	.examples = "gpupool cdi list\ngpupool cdi list --json | jq -r '.devices[].file' | sort -u",
+	.options = list_rows,
+	.run = list_run,
+	.size = sizeof(struct list_options),
+};
+
+struct diff_options {
+	struct common_options common;
+	struct option_list directories;
+};
+
+static const struct option_row diff_rows[] = {
+	COMMON_ROW_DRIVER_ROOT(struct diff_options),
+	ROW_SPEC_DIR(struct diff_options),
+	COMMON_ROW_JSON(struct diff_options),
+	{ .name = NULL },
+};
+
+/* NVIDIA's kinds: "nvidia.com/gpu", "k8s.device-plugin.nvidia.com/gpu". */
+static bool is_of_nvidia(const char *kind)
+{
+	static const char vendor[] = "nvidia.com";
+	size_t length = strcspn(kind, "/"), tail = sizeof(vendor) - 1;
+
+	return length >= tail && strncmp(kind + length - tail, vendor, tail) == 0 &&
+	       (length == tail || kind[length - tail - 1] == '.');
+}
+
+/* The files of the registry with devices of NVIDIA, once each. */
+static int find_specs(const struct option_list *directories, struct string_list *ret,
+		      struct error *error)
+{
+	cleanup(cdi_registry_freep) struct cdi_registry *registry = NULL;
+	int r = registry_open(directories, &registry, NULL, error);
+
+	for (size_t i = 0; r == 0 && i < cdi_registry_count(registry); i++) {
+		const char *path = NULL, *name = cdi_registry_name(registry, i, &path);
+		bool known = !is_of_nvidia(name);
+
+		for (size_t j = 0; !known && j < ret->count; j++)
+			known = strcmp(ret->items[j], path) == 0;
+		if (!known && string_list_add(ret, path) < 0)
+			r = error_no_memory(error);
+	}
+	if (r == 0 && ret->count == 0)
+		r = error_set(
+			error, ENOENT,
+			"no CDI spec with devices of NVIDIA is there; name a FILE, or write one "
+			"with gpupool cdi generate --output " PATH_CDI "/nvidia.yaml");
+	return r;
+}
+
+/* Adds the sentences of one file to OUT, which is NULL for text. */
+static int diff_one(const char *path, const struct cdi_options *host, struct json_object *out,
+		    bool *ret_stale, struct error *error)
+{
+	cleanup(string_list_release) struct string_list sentences = { 0 };
+	autojson *spec = NULL;
+	struct json_object *list = NULL;
+	int r = cdi_spec_read(path, &spec, error);
+
+	if (r == 0)
+		r = cdi_diff(spec, host, &sentences, error);
+	if (r < 0)
+		return r;
+	*ret_stale = *ret_stale || sentences.count;
+	if (out) {
+		list = json_object_new_array();
+		if (json_add(out, path, list) < 0)
+			return error_no_memory(error);
+	} else if (!sentences.count) {
+		print_text(stdout, "%s: up to date\n", path);
+	}
+	for (size_t i = 0; i < sentences.count; i++)
+		if (!out)
+			print_text(stdout, "%s: %s\n", path, sentences.items[i]);
+		else if (json_append_string(list, sentences.items[i]) < 0)
+			return error_no_memory(error);
+	return 0;
+}
+
+static int diff_all(const struct string_list *paths, const struct cdi_options *host, bool json)
+{
+	autojson *out = json ? json_object_new_object() : NULL;
+	struct error error = ERROR_INIT;
+	bool stale = false;
+
+	for (size_t i = 0; i < paths->count; i++)
+		if (diff_one(paths->items[i], host, out, &stale, &error) < 0)
+			return fail(EXIT_FAILED, &error);
+	int code = json ? print_json(out) : EXIT_DONE;
+	return stale ? EXIT_FAILED : code;
+}
+
+static int diff_run(void *data, int argc, char **argv)
+{
+	const struct diff_options *options = data;
+	cleanup(machine_release) struct machine machine = { .files = NULL };
+	cleanup(string_list_release) struct string_list paths = { 0 };
+	struct cdi_options host = { .mode = CDI_AUTO };
+	struct error error = ERROR_INIT;
+	int r = 0;
+
+	inventory_init(&machine.inventory);
+	for (int i = 0; r == 0 && i < argc; i++)
+		r = string_list_add(&paths, argv[i]);
+	if (argc == 0)
+		r = find_specs(&options->directories, &paths, &error);
+	if (r < 0)
+		return fail(r == -ENOENT ? EXIT_RIGHTS : EXIT_FAILED, &error);
+	int code = machine_read(options->common.driver_root, CAPABILITY_ALL, &machine);
+	if (code != EXIT_DONE)
+		return code;
+	host.inventory = &machine.inventory;
+	host.files = machine.files;
+	return diff_all(&paths, &host, options->common.json);
+}
+
+const struct command command_cdi_diff = {
+	.name = "cdi diff",
+	.summary = "say what of a CDI spec is no longer so on this machine",
+	.operands = "[FILE...]",
+	.description = "Compares specs, whoever made them, with the cards and the driver that are "
+		       "there now: another driver version, other MIG devices, cards that came or "
+		       "went, files and device nodes that are gone or have other numbers. Without "
+		       "a FILE: each spec in the directories that has devices of NVIDIA. Exit code "
+		       "1: something is stale; make the spec anew with gpupool cdi generate.",
+	.examples = "gpupool cdi diff || gpupool cdi generate --output /etc/cdi/nvidia.yaml",
+	.options = diff_rows,
+	.run = diff_run,
+	.size = sizeof(struct diff_options),
 };

@@ -61,7 +61,7 @@ int cdi_generate(const struct cdi_options *options, struct json_object **ret,
 /*
  * What of SPEC, whoever made it, is no longer so on this machine: files and nodes that are gone,
  * node numbers, the driver's version, the MIG devices, cards. A sentence each; none: it is up to
- * date. HOST has the inventory and the files; its mode, names and ids are not used.
+ * date. HOST has the inventory and the files, of all capabilities; nothing else of it is used.
  */
 int cdi_diff(struct json_object *spec, const struct cdi_options *host,
 	     struct string_list *ret_sentences, struct error *error);

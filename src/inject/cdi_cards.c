@@ -99,6 +99,12 @@ static int find_card_node(struct making *making, const struct card *card, struct
 				   which, node->path, node->major, node->minor, card->minor,
 				   card->minor);
 	add_subject_node(subject, node);
+	/* It stays in a spec that may outlive its illness. */
+	if (card->condition.health == CARD_LOST) {
+		int r = making_note(making, "%s is in the spec and is lost: %s.", which,
+				    card->condition.cause);
+		return r < 0 ? r : 1;
+	}
 	return 1;
 }
 

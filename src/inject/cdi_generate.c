@@ -180,8 +180,7 @@ static int make_common(struct making *making)
 		.grants = grants,
 		.grant_count = 1,
 		.files = options->files,
-		.capabilities = options->capabilities ? options->capabilities
-						      : CAPABILITY_ALL & ~CAPABILITY_COMPAT32,
+		.capabilities = options->capabilities ? options->capabilities : CDI_CAPABILITIES,
 		.target = INJECT_IMAGE,
 		.root_fd = -1, /* the image is not known */
 	};
@@ -193,15 +192,38 @@ static int make_common(struct making *making)
 	return r < 0 ? r : add_common(making, &plan);
 }
 
-/* Who finds a spec that is older than the driver or the MIG devices. */
+/* "compute, utility" with '+' for each ", ": the stamp has commas of its own. */
+static void add_capabilities(unsigned capabilities, struct strbuf *out)
+{
+	autostrbuf words = STRBUF_INIT(256);
+
+	capabilities_describe(capabilities, &words);
+	for (const char *at = words.data; *at; at++)
+		if (*at != ' ')
+			strbuf_addc(out, *at == ',' ? '+' : *at);
+}
+
+/* By which a spec is known that is older than the driver or the MIG devices. */
 static int make_stamp(struct making *making)
 {
 	const struct cdi_options *options = making->options;
-	char stamp[160];
+	const struct string_list *ids = options->ids;
+	autostrbuf stamp = STRBUF_INIT(512);
+	bool some = ids && ids->count > 0;
 
-	snprintf(stamp, sizeof(stamp), CDI_STAMP_DRIVER "%s," CDI_STAMP_MIG "%016" PRIx64,
-		 options->files->version, options->inventory->mig_generation);
-	return making_variable(making, making->common, ENV_CDI_STAMP, stamp);
+	strbuf_addf(&stamp, CDI_STAMP_DRIVER "%s" CDI_STAMP_MIG "%016" PRIx64,
+		    options->files->version, options->inventory->mig_generation);
+	if (options->capabilities && options->capabilities != CDI_CAPABILITIES) {
+		strbuf_adds(&stamp, CDI_STAMP_FOR);
+		add_capabilities(options->capabilities, &stamp);
+	}
+	for (size_t i = 0; some && i < ids->count; i++)
+		some = strcmp(ids->items[i], "all") != 0;
+	if (some)
+		strbuf_adds(&stamp, CDI_STAMP_SOME);
+	if (strbuf_failed(&stamp) < 0)
+		return error_no_memory(making->error);
+	return making_variable(making, making->common, ENV_CDI_STAMP, stamp.data);
 }
 
 /* How to add a mode: a row, its name above, in cdi.h and in docs/cdi.md. */

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "formats/formats.h"
-#include "inject/inject.h"
+#include "inject/plan.h"
 
 /* A spec that is being made. */
 struct making {
@@ -33,5 +33,13 @@ int cdi_add_cards(struct making *making);
 /* Whether what has these NAMES ("" or NULL: unknown) is asked for; notes what was found. */
 bool making_wants(struct making *making, const char *const *names, size_t count);
 
+/*
+ * The stamp: "driver:535.129.03,mig:0123456789abcdef", then, when it is not the default, for which
+ * capabilities, and whether only some cards were asked for.
+ */
 #define CDI_STAMP_DRIVER "driver:"
-#define CDI_STAMP_MIG    "mig:"
+#define CDI_STAMP_MIG    ",mig:"
+#define CDI_STAMP_FOR    ",for:" /* words with '+' between them */
+#define CDI_STAMP_SOME   ",some"
+
+#define CDI_CAPABILITIES (CAPABILITY_ALL & ~CAPABILITY_COMPAT32)

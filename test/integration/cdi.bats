@@ -147,3 +147,51 @@ minor() {
 	# standard output is the spec alone
 	inside gpupool cdi generate --format json 2>/dev/null | jq -e '.devices | length == 11' >/dev/null
 }
+
+@test "what is stale is said, and the exit code tells it" {
+	generate
+	run inside gpupool cdi diff --spec-dir specs
+	[ "$status" -eq 0 ]
+	[ "$output" = "specs/nvidia.yaml: up to date" ]
+	sed -i 's/550\.90\.07,mig:0000/550.90.06,mig:1000/; /^- name: "0"$/,/^- name/ s/minor: .*/minor: 9/; s|/libEGL_nvidia.so.550|/libEGL_nvidia.so.540|
+		s/^- name: "4"/- name: "7"/; /^- name: "3"/,/^- name/ s|dev/nvidia|dev/nvidia7|' specs/nvidia.yaml
+	run inside gpupool cdi diff --spec-dir specs
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"The spec is of driver 550.90.06; this machine has 550.90.07."* ]]
+	[[ $output == *"/libEGL_nvidia.so.540.90.07 is gone; the spec mounts it at /usr/lib/"* ]]
+	[[ $output == *"dev/nvidia$(minor 0) is device 195:$(minor 0), and the spec says 195:9."* ]]
+	[[ $output == *"This machine has no device 7."* ]]
+	[[ $output == *"/libEGL_nvidia.so.550.90.07."* ]]
+	[ "$(inside gpupool cdi diff --spec-dir specs --json | jq -r '."specs/nvidia.yaml"[0]')" = \
+		"The spec is of driver 550.90.06; this machine has 550.90.07." ]
+	# a card that is lost, and is well again
+	generate
+	driver_fault lost --card 1
+	run inside gpupool cdi diff specs/nvidia.yaml
+	driver_fault recover
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"The spec has card 1 ($(card 1)), which is lost: "* ]]
+	inside gpupool cdi diff specs/nvidia.yaml
+	run inside gpupool cdi diff --spec-dir "$PWD/absent"
+	[ "$status" -eq 3 ]
+	[[ $output == *"no CDI spec with devices of NVIDIA is there"* ]]
+}
+
+@test "the devices of all specs are listed, and what a runtime leaves out is named" {
+	generate --device-name-strategy type-index
+	run inside gpupool cdi list --spec-dir specs
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(printf 'nvidia.com/gpu=%s\n' all gpu0 gpu1 gpu2 gpu3 gpu4)" ]
+	cp specs/nvidia.yaml specs/again.yaml
+	sed -i '/^- name: gpu0/,/^- name: gpu1/ s/gpu1/gpu9/' specs/again.yaml
+	echo '{' >specs/bad.json
+	run inside gpupool cdi list --spec-dir specs
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"nvidia.com/gpu=gpu0 is in two files of one directory, specs/again.yaml and specs/nvidia.yaml"* ]]
+	[[ $output == *"specs/bad.json:2:1: "* ]]
+	[ "$(inside gpupool cdi list --spec-dir specs --json 2>/dev/null | jq -r '.devices[].name')" = \
+		"$(printf 'nvidia.com/gpu=%s\n' gpu1 gpu9)" ]
+}
