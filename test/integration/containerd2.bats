@@ -4,16 +4,21 @@
 load ../lib/common
 load ../lib/driver
 load ../lib/cri
+load ../lib/roots
 bats_require_minimum_version 1.5.0
 
 setup_file() {
 	[ "$(id -u)" = 0 ] || return 0
 	engine_find module || { export ABSENT=$WHY; return 0; }
 	namespace_start
+	driver_start t4
 	handler runc runc
+	handler both "$BIN/gpupool-runtime" 'container_annotations = ["cdi.k8s.io/*"]'
 	engine_start
 	image_sandbox
 	image_tools tools
+	inside gpupool inventory --json >"$BATS_FILE_TMPDIR/inventory"
+	inside gpupool cdi generate --output /etc/cdi/nvidia.yaml
 }
 
 teardown_file() {
@@ -115,4 +120,94 @@ with_mount() { # FROM TO
 	pod_start
 	with_mount "$BATS_TEST_TMPDIR/own" /opt/lib/libcuda.so.1
 	see /bin/cat /opt/lib/libcuda.so.1 | grep -qx "a driver's library"
+}
+
+uuid() { # INDEX
+	jq -r ".cards[$1].uuid" "$BATS_FILE_TMPDIR/inventory"
+}
+
+cdi_devices() { # NAME...
+	printf '%s\n' "$@" | jq -Rnc '[inputs | {name: "nvidia.com/gpu=\(.)"}]' | sed 's/^/.CDI_devices = /'
+}
+
+# Everything that a container needs of these cards: nodes, rules, libraries that load, nvidia-smi.
+works_with() { # INDEX...
+	local expected=reached nodes= index
+	for index in "$@"; do
+		nodes="${nodes}nvidia$index=$index "
+		expected="$expected $index"
+	done
+	run cards_seen
+	echo "$output"
+	[ "$output" = "$nodes$expected" ] || return 1
+	[ "$(see /dlopen_probe libcuda.so.1 libnvidia-ml.so.1 | grep -c ^ok)" = 2 ] || return 1
+	see nvidia-smi -L >"$BATS_TEST_TMPDIR/smi" || return 1
+	diff <(for index in "$@"; do uuid "$index"; done) <(grep -o 'GPU-[0-9a-f-]*' "$BATS_TEST_TMPDIR/smi")
+}
+
+@test "the spec that gpupool generates: cards by index, by UUID, all" {
+	pod_start
+	container_start ".image.image = \"localhost/tools:1\" | $(cdi_devices 1)"
+	works_with 1
+	container_stop
+	container_start ".image.image = \"localhost/tools:1\" | $(cdi_devices "$(uuid 2)" 0)"
+	works_with 0 2
+	container_stop
+	container_start ".image.image = \"localhost/tools:1\" | $(cdi_devices all)"
+	works_with 0 1 2 3
+	pod_stop
+	engine_nothing_left
+}
+
+# containerd 2.x applies a CDI annotation itself and hands it on when it is told to.
+@test "CDI and the wrapper, both asked for the same card: it is there once" {
+	pod_start both
+	container_start ".image.image = \"localhost/tools:1\" | .annotations = {\"cdi.k8s.io/gpupool\": \"nvidia.com/gpu=1\"}" ||
+		{ echo "$SAID"; false; }
+	works_with 1
+	[ "$(container_spec | jq '[.linux.devices[] | select(.path == "/dev/nvidia1")] | length')" = 1 ]
+	container_spec | jq -r '.mounts[].destination' | sort | uniq -d
+	[ -z "$(container_spec | jq -r '.mounts[].destination' | sort | uniq -d)" ]
+}
+
+@test "control: a generated spec with two cards swapped is found out" {
+	inside cp /etc/cdi/nvidia.yaml $CRI/kept.yaml
+	inside sed -i 's/minor: 1$/minor: x/; s/minor: 2$/minor: 1/; s/minor: x$/minor: 2/; s/nvidia1$/nvidia9/
+		s/nvidia2$/nvidia1/; s/nvidia9$/nvidia2/' /etc/cdi/nvidia.yaml
+	pod_start
+	container_start ".image.image = \"localhost/tools:1\" | $(cdi_devices 1)" || echo "$SAID"
+	inside cp $CRI/kept.yaml /etc/cdi/nvidia.yaml
+	not works_with 1
+	works_with 2 || [ "$(cards_seen)" = "nvidia2=2 reached 2" ]
+}
+
+# The rows of docs/library-targets.md with CDI alone.
+row_holds() { # NAME TITLE [VARIABLE=VALUE...]
+	local row variables
+	image_of_root "$1"
+	variables=$(printf '%s\n' NVIDIA_DRIVER_CAPABILITIES=all "${@:3}" |
+		jq -Rnc '[inputs | {key: sub("=.*"; ""), value: sub("^[^=]*="; "")}]')
+	pod_start
+	container_start "$(cdi_devices 1) | .image.image = \"localhost/${1//_/-}:1\" | .envs = $variables" || { echo "$SAID"; return 1; }
+	row=$(image_row "CDI: $2" | sed -E 's/^(\| CDI: .* )\| `[^`]*` (\| `[^`]*` \|)/\1\2/') # everywhere, so no directory
+	echo "measured: $row"
+	pod_stop
+	grep -xF "$row" "$ROOT/docs/library-targets.md"
+}
+
+@test "by CDI: libraries in RHEL-like and distroless images" {
+	row_holds distroless "distroless: a C library and its loader, no shell"
+	can_rhel || skip "$WHY"
+	row_holds rhel "RHEL-like: glibc with RHEL's directories"
+}
+
+@test "by CDI: libraries in Debian, and beside other libraries" {
+	can_debian || skip "$WHY"
+	row_holds debian "Debian 12"
+	row_holds older_libcuda "older \`libcuda.so.1\` in the cache"
+	row_holds older_libcuda "the same, with the variable of CUDA images" "$CUDA_PATH"
+	row_holds stub_libcuda "CUDA's stub \`libcuda.so\` in the cache"
+	row_holds leftover "empty \`libcuda.so.1\` left by an earlier container"
+	row_holds dangling "dangling links at \`libcuda.so.1\`, \`libnvidia-ml.so.1\`"
+	row_holds own_driver "own driver package, 510, in the same directory"
 }
