@@ -10,6 +10,7 @@
 #define NAME_INVENTORY   "inventory.json" /* below the run directory */
 #define PATH_STATE       "/var/lib/gpupool"
 #define PATH_HOST_DRIVER "/var/lib/gpupool/host" /* bin/ and lib64/ of a driver not at / */
+#define PATH_CONFIGURE   PATH_STATE "/configure" /* what was there before gpupool configure */
 #define PATH_LIBEXEC     "/usr/libexec/gpupool"
 #define PATH_CDI         "/etc/cdi"     /* CDI specs that stay */
 #define PATH_CDI_RUN     "/var/run/cdi" /* and those of this boot, which are stronger */

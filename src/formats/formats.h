@@ -4,6 +4,8 @@
 #pragma once
 
 #include "formats/cdi.h"
+#include "formats/containerd.h"
+#include "formats/crio.h"
 #include "formats/docker.h"
 #include "formats/oci.h"
 #include "formats/runtime_entry.h"

@@ -76,3 +76,24 @@ bool runtime_wish_holds(const struct runtime_wish *wish, const struct runtime_fa
 		return true;
 	return cdi_always ? facts->cdi != RUNTIME_CDI_OFF : facts->cdi == RUNTIME_CDI_ON;
 }
+
+void config_files_release(struct config_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		free(files->items[i].path);
+		free(files->items[i].text);
+	}
+	free(files->items);
+	*files = (struct config_files){ .items = NULL };
+}
+
+int config_files_add(struct config_files *files, const char *path, const char *text)
+{
+	struct config_file *file = VEC_ADD(&files->items, &files->count, &files->capacity);
+
+	if (!file)
+		return -ENOMEM;
+	file->path = strdup(path);
+	file->text = text ? strdup(text) : NULL;
+	return !file->path || (text && !file->text) ? -ENOMEM : 0;
+}

@@ -42,3 +42,18 @@ const struct runtime_fact *runtime_facts_find(const struct runtime_facts *facts,
 /* Is everything so already? CDI_ALWAYS: the engine needs no word for it, and only "off" is wrong. */
 bool runtime_wish_holds(const struct runtime_wish *wish, const struct runtime_facts *facts,
 			bool cdi_always);
+
+struct config_file {
+	char *path, *text; /* owned; TEXT NULL: there is no such file yet */
+};
+
+/* The files of one engine. */
+struct config_files {
+	struct config_file *items; /* in the order in which the engine reads them */
+	size_t count, capacity;
+	bool merges; /* containerd 2.1 and later, see containerd.h */
+};
+
+void config_files_release(struct config_files *files);
+/* Copies both; TEXT may be NULL. 0 or -ENOMEM. */
+int config_files_add(struct config_files *files, const char *path, const char *text);

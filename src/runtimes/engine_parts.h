@@ -4,7 +4,7 @@
 
 #include "runtimes/engines.h"
 
-struct process {
+struct host_process {
 	pid_t pid;
 	char name[64];            /* the program: base name of argv[0], else of the executable */
 	char *program;            /* the executable's path; NULL unknown */
@@ -12,15 +12,15 @@ struct process {
 	struct string_list words; /* its command line */
 };
 
-void process_release(struct process *process);
+void host_process_release(struct host_process *process);
 /* -ESRCH: gone, or none of ours (another user's, another PID namespace's). */
-int process_read(const char *proc, const char *pid, struct process *ret);
+int host_process_read(const char *proc, const char *pid, struct host_process *ret);
 /*
  * The value of an option in any form that Go's programs take: "--name=x", "--name x", "-name x",
  * and with LETTER (not 0) "-l x", "-l=x". The last one counts. NULL: absent.
  */
-const char *process_option(const struct process *process, const char *name, char letter);
-bool process_has_word(const struct process *process, const char *word);
+const char *host_process_option(const struct host_process *process, const char *name, char letter);
+bool host_process_has_word(const struct host_process *process, const char *word);
 
 /* Fills distribution, template and drop_in of a containerd whose config, program, service are known. */
 int engine_place(const struct host *host, struct engine *engine);
@@ -29,6 +29,6 @@ int engine_place(const struct host *host, struct engine *engine);
 char *socket_name(const char *endpoint);
 
 /* The CRI endpoint that the kubelet PROCESS uses, socket_name() of it; *ret NULL: cannot be known. */
-int kubelet_endpoint(const struct host *host, const struct process *process, char **ret);
+int kubelet_endpoint(const struct host *host, const struct host_process *process, char **ret);
 /* Does PROCESS hold a kubelet? */
-bool process_is_kubelet(const struct process *process);
+bool host_process_is_kubelet(const struct host_process *process);

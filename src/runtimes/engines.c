@@ -110,28 +110,28 @@ static int engine_fill(struct engine *engine, const char *config, const char *so
 }
 
 /* dockerd starts one of its own, which it writes the file of, and which no kubelet can use. */
-static bool is_private_containerd(const struct process *process)
+static bool is_private_containerd(const struct host_process *process)
 {
-	const char *config = process_option(process, "config", 'c');
+	const char *config = host_process_option(process, "config", 'c');
 
 	return config && strstr(config, "/run/docker/containerd/") != NULL;
 }
 
-static enum engine_kind engine_of(const struct process *process)
+static enum engine_kind engine_of(const struct host_process *process)
 {
 	for (int kind = 0; kind < ENGINE_KIND_MAX; kind++)
 		if (strcmp(process->name, engine_rows[kind].name) == 0)
 			/* Short-lived calls of the same program: "containerd publish", "crio config". */
-			return process_has_word(process, "publish") ||
-					       process_has_word(process, "config") ||
-					       process_has_word(process, "status") ||
+			return host_process_has_word(process, "publish") ||
+					       host_process_has_word(process, "config") ||
+					       host_process_has_word(process, "status") ||
 					       is_private_containerd(process)
 				       ? ENGINE_KIND_INVALID
 				       : (enum engine_kind)kind;
 	return ENGINE_KIND_INVALID;
 }
 
-static int engine_add(const struct host *host, struct process *process, enum engine_kind kind,
+static int engine_add(const struct host *host, struct host_process *process, enum engine_kind kind,
 		      struct engine_list *list)
 {
 	const struct engine_row *row = &engine_rows[kind];
@@ -143,10 +143,11 @@ static int engine_add(const struct host *host, struct process *process, enum eng
 	engine->pid = process->pid;
 	engine->program = TAKE_PTR(process->program);
 	engine->service = TAKE_PTR(process->service);
-	int r = engine_fill(engine, process_option(process, row->config_option, row->config_letter),
-			    process_option(process, row->socket_option, row->socket_letter),
-			    row->drop_in_option ? process_option(process, row->drop_in_option,
-								 row->drop_in_letter)
+	int r = engine_fill(engine,
+			    host_process_option(process, row->config_option, row->config_letter),
+			    host_process_option(process, row->socket_option, row->socket_letter),
+			    row->drop_in_option ? host_process_option(process, row->drop_in_option,
+								      row->drop_in_letter)
 						: NULL);
 	return r < 0 ? r : engine_place(host, engine);
 }
@@ -176,20 +177,20 @@ static int keep_socket(char **slot, const char *endpoint)
 	return 0;
 }
 
-static int take_process(const struct host *host, struct process *process, struct engine_list *list,
-			struct others *others)
+static int take_process(const struct host *host, struct host_process *process,
+			struct engine_list *list, struct others *others)
 {
 	enum engine_kind kind = engine_of(process);
 
 	if (strcmp(process->name, "cri-dockerd") == 0) {
-		const char *own = process_option(process, "container-runtime-endpoint", 0);
+		const char *own = host_process_option(process, "container-runtime-endpoint", 0);
 
 		/* fd://: the socket is systemd's, under the name that its unit has. */
 		return keep_socket(&others->cri_dockerd, own && strncmp(own, "fd:", 3) != 0
 								 ? own
 								 : "/run/cri-dockerd.sock");
 	}
-	if (process_is_kubelet(process)) {
+	if (host_process_is_kubelet(process)) {
 		char *endpoint = NULL;
 		int r = kubelet_endpoint(host, process, &endpoint);
 
@@ -203,7 +204,7 @@ static int take_process(const struct host *host, struct process *process, struct
 	if (kind == ENGINE_KIND_INVALID)
 		return 0;
 	int r = kind == ENGINE_DOCKER ? keep_socket(&others->docker_containerd,
-						    process_option(process, "containerd", 0))
+						    host_process_option(process, "containerd", 0))
 				      : 0;
 	return r < 0 ? r : engine_add(host, process, kind, list);
 }
@@ -233,8 +234,8 @@ static int find_in(const struct host *host, const char *proc, DIR *directory,
 	struct dirent *entry;
 
 	while ((entry = readdir(directory))) {
-		cleanup(process_release) struct process process = { .pid = 0 };
-		int r = process_read(proc, entry->d_name, &process);
+		cleanup(host_process_release) struct host_process process = { .pid = 0 };
+		int r = host_process_read(proc, entry->d_name, &process);
 
 		if (r == 0)
 			r = take_process(host, &process, list, others);

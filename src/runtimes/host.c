@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/host.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -85,6 +86,44 @@ bool host_exists(const struct host *host, const char *path)
 	autoclose int root = open_root(host, NULL);
 
 	return root >= 0 && root_stat(root, path, &status) == 0;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+int host_list(const struct host *host, const char *path, struct string_list *ret,
+	      struct error *error)
+{
+	cleanup(string_list_release) struct string_list list = { .items = NULL };
+	autoclose int root = open_root(host, error);
+	struct dirent *entry;
+	int r = 0;
+
+	if (root < 0)
+		return root;
+	int fd = root_open(root, path, O_RDONLY | O_DIRECTORY);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	if (!directory) {
+		if (fd >= 0)
+			close(fd);
+		return fd == -ENOENT || fd == -ENOTDIR
+			       ? 0
+			       : error_set_errno(error, fd < 0 ? -fd : errno,
+						 "cannot list %s of the host", path);
+	}
+	while (r == 0 && (entry = readdir(directory)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			r = string_list_add(&list, entry->d_name);
+	closedir(directory);
+	if (r < 0)
+		return error_no_memory(error);
+	if (list.count)
+		qsort(list.items, list.count, sizeof(*list.items), by_name);
+	*ret = list;
+	list = (struct string_list){ .items = NULL };
+	return 0;
 }
 
 /* A name is on disk once its directory is. */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "model/model.h"
 
 struct host {
 	const char *root; /* "/", or the directory that is the host's root */
@@ -38,6 +39,9 @@ int host_path(const struct host *host, const char *path, struct strbuf *out, str
 /* The procfs of the host, as this process sees it. */
 int host_proc(const struct host *host, struct strbuf *out);
 bool host_exists(const struct host *host, const char *path);
+/* The names in the directory PATH, sorted; none when there is no such directory. 0 or -errno. */
+int host_list(const struct host *host, const char *path, struct string_list *ret,
+	      struct error *error);
 
 /* Writes atomically and durably; missing directories are made (0755) and made durable, too. */
 int host_write(const struct host *host, const char *path, const char *text, unsigned mode,

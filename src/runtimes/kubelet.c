@@ -26,7 +26,7 @@ char *socket_name(const char *endpoint)
 	return strdup(endpoint);
 }
 
-bool process_is_kubelet(const struct process *process)
+bool host_process_is_kubelet(const struct host_process *process)
 {
 	if (strcmp(process->name, "k3s") == 0)
 		return true;
@@ -85,18 +85,18 @@ static int endpoint_of_config(const struct host *host, const char *path, char **
 }
 
 /* What it uses when nothing says otherwise. */
-static const char *standard_endpoint(const struct process *process)
+static const char *standard_endpoint(const struct host_process *process)
 {
 	if (strcmp(process->name, "k3s") != 0)
 		return KUBELET_SOCKET;
-	return process_has_word(process, "--docker") ? "/run/cri-dockerd.sock" : K3S_SOCKET;
+	return host_process_has_word(process, "--docker") ? "/run/cri-dockerd.sock" : K3S_SOCKET;
 }
 
-int kubelet_endpoint(const struct host *host, const struct process *process, char **ret)
+int kubelet_endpoint(const struct host *host, const struct host_process *process, char **ret)
 {
-	const char *option = process_option(process, "container-runtime-endpoint", 0);
-	const char *arguments = process_option(process, "kubelet-args-file", 0);
-	const char *config = process_option(process, "config", 0);
+	const char *option = host_process_option(process, "container-runtime-endpoint", 0);
+	const char *arguments = host_process_option(process, "kubelet-args-file", 0);
+	const char *config = host_process_option(process, "config", 0);
 	autofree char *endpoint = NULL;
 	int r = 0;
 

@@ -10,12 +10,12 @@
 
 enum { COMMAND_LINE_MAX = 1 << 20, CGROUP_MAX = 1 << 16, LINK_MAX = 4096 };
 
-void process_release(struct process *process)
+void host_process_release(struct host_process *process)
 {
 	free(process->program);
 	free(process->service);
 	string_list_release(&process->words);
-	*process = (struct process){ .pid = 0 };
+	*process = (struct host_process){ .pid = 0 };
 }
 
 struct path {
@@ -71,7 +71,7 @@ static int split_words(const char *text, size_t length, struct string_list *word
 	return 0;
 }
 
-static int take_program(const char *proc, const char *pid, struct process *process)
+static int take_program(const char *proc, const char *pid, struct host_process *process)
 {
 	struct path path;
 	static const char deleted[] = " (deleted)";
@@ -88,7 +88,7 @@ static int take_program(const char *proc, const char *pid, struct process *proce
 }
 
 /* The last component of its systemd cgroup that is a service: ".../containerd.service". */
-static int take_service(const char *proc, const char *pid, struct process *process)
+static int take_service(const char *proc, const char *pid, struct host_process *process)
 {
 	struct path path;
 	autofree char *text = NULL;
@@ -118,7 +118,7 @@ static int take_service(const char *proc, const char *pid, struct process *proce
 }
 
 /* A program that wrote its title over its words ("/usr/bin/k3s server") left one word with blanks. */
-static void take_name(struct process *process)
+static void take_name(struct host_process *process)
 {
 	const char *first = process->words.items[0];
 	size_t length = strcspn(first, " :"), start = length;
@@ -131,9 +131,9 @@ static void take_name(struct process *process)
 		memcpy(process->name, first + start, length);
 }
 
-int process_read(const char *proc, const char *pid, struct process *ret)
+int host_process_read(const char *proc, const char *pid, struct host_process *ret)
 {
-	cleanup(process_release) struct process process = { .pid = 0 };
+	cleanup(host_process_release) struct host_process process = { .pid = 0 };
 	struct path path;
 	autofree char *text = NULL;
 	uint64_t number = 0;
@@ -157,11 +157,11 @@ int process_read(const char *proc, const char *pid, struct process *ret)
 		return r;
 	take_name(&process);
 	*ret = process;
-	process = (struct process){ .pid = 0 };
+	process = (struct host_process){ .pid = 0 };
 	return 0;
 }
 
-static const char *option_value(const struct process *process, size_t *at, const char *name,
+static const char *option_value(const struct host_process *process, size_t *at, const char *name,
 				bool one_dash)
 {
 	const char *word = process->words.items[*at];
@@ -177,7 +177,7 @@ static const char *option_value(const struct process *process, size_t *at, const
 	return process->words.items[++*at];
 }
 
-const char *process_option(const struct process *process, const char *name, char letter)
+const char *host_process_option(const struct host_process *process, const char *name, char letter)
 {
 	const char short_name[2] = { letter, '\0' };
 	const char *found = NULL;
@@ -193,7 +193,7 @@ const char *process_option(const struct process *process, const char *name, char
 	return found;
 }
 
-bool process_has_word(const struct process *process, const char *word)
+bool host_process_has_word(const struct host_process *process, const char *word)
 {
 	for (size_t i = 0; i < process->words.count; i++)
 		if (strcmp(process->words.items[i], word) == 0)

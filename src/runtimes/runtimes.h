@@ -14,6 +14,8 @@
 
 #include "base/base.h"
 #include "model/model.h"
+#include "runtimes/configure.h"
+#include "runtimes/diff.h"
 #include "runtimes/engines.h"
 #include "runtimes/host.h"
 
