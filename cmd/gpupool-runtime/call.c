@@ -66,6 +66,8 @@ static void take_of_command(struct call *call, const struct option *option)
 {
 	uint64_t count;
 
+	if (is_named(option, "help", "h"))
+		call->help = true;
 	if (!option->value)
 		return;
 	if (is_named(option, "bundle", "b"))
@@ -98,6 +100,6 @@ void call_read(int argc, char **argv, struct call *ret)
 
 bool call_makes_container(const struct call *call)
 {
-	return call->command &&
+	return call->command && !call->help &&
 	       (strcmp(call->command, "create") == 0 || strcmp(call->command, "run") == 0);
 }

@@ -16,6 +16,7 @@
 /* What the caller wants of the runtime; every text is argv's. */
 struct call {
 	const char *command; /* "create"; NULL: none */
+	bool help;           /* of the command */
 	const char *bundle;  /* directory; "." */
 	const char *config;  /* the spec's name in it; crun takes others than config.json */
 	const char *log;     /* NULL: none */

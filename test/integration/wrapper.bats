@@ -248,6 +248,30 @@ told() {
 	done
 }
 
+@test "the bundle is found on every command line that runc or crun take" {
+	told
+	local line
+	for line in "--root /x --log-format json --log $LOG --systemd-cgroup create --bundle $BUNDLE id" \
+		"--debug --log=$LOG create id -b $BUNDLE" "--criu create run --bundle $BUNDLE id" \
+		"--rootless true --cgroup-manager run run -d --pid-file create --console-socket /y --bundle=$BUNDLE id" \
+		"-root /x create --no-pivot --preserve-fds 1 -bundle $BUNDLE id" "create -f config.json -b=$BUNDLE id" \
+		"--debug -- create --bundle $BUNDLE id"; do
+		bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
+		inside "$WRAPPER" $line >/dev/null
+		grep -q /dev/nvidia0 "$BUNDLE/config.json" || { echo "not edited: $line"; return 1; }
+	done
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
+	mv "$BUNDLE/config.json" "$BUNDLE/other.json"
+	inside "$WRAPPER" create --config other.json -b "$BUNDLE" id >/dev/null
+	grep -q /dev/nvidia0 "$BUNDLE/other.json"
+	for line in "create --bundle $BUNDLE --help" "run -h -b $BUNDLE" "--root create start --bundle $BUNDLE" \
+		"exec --bundle $BUNDLE id create" "--log create --bundle $BUNDLE" "-- state create -b $BUNDLE"; do
+		bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
+		inside "$WRAPPER" $line >/dev/null
+		cmp "$BUNDLE/spec" "$BUNDLE/config.json" || { echo "edited: $line"; return 1; }
+	done
+}
+
 @test "descriptors that the caller hands on stay open, all others are closed" {
 	told
 	bundle .
@@ -366,4 +390,25 @@ told() {
 	rm "$LOG"
 	bundle '.annotations["cdi.k8s.io/a"] = "acme.org/nic=c"'
 	refused runc "acme.org/nic=c, which no spec file in $BATS_TEST_TMPDIR/cdi has"
+}
+
+# test/data/oci/docker-gpus.json: the parts that dockerd writes for --gpus '"device=0,2","capabilities=utility"'
+# with a CUDA image (moby daemon/nvidia_linux.go, daemon/oci_linux.go, profiles): its variables come after the
+# image's, the hook after that of its network.
+@test "docker run --gpus: what Docker's variables say is given, and its hook is taken out" {
+	told
+	bundle .
+	jq -c --arg root "$BUNDLE/rootfs" '.root.path = $root' "$ROOT/test/data/oci/docker-gpus.json" >"$BUNDLE/spec"
+	cp "$BUNDLE/spec" "$BUNDLE/config.json"
+	inside "$WRAPPER" --log "$LOG" --log-format json create --bundle "$BUNDLE" id
+	jq -e '[.linux.devices[].path | select(test("nvidia[0-9]"))] == ["/dev/nvidia0", "/dev/nvidia2"] and
+		(.hooks.prestart | length == 1 and (.[0].args[0] == "libnetwork-setkey")) and
+		([.process.env[] | select(startswith("NVIDIA_VISIBLE_DEVICES="))] | unique) == ["NVIDIA_VISIBLE_DEVICES=void"] and
+		([.mounts[].destination | select(test("libcuda.so|libnvidia-ml.so.1$")) | sub(".*/"; "")] | unique) == ["libnvidia-ml.so.1"]' \
+		"$BUNDLE/config.json"
+	grep -q 'nvidia-container-runtime-hook is taken out' "$LOG"
+	# The same once more asks for nothing: all is there.
+	local before=$(file_is)
+	inside "$WRAPPER" create --bundle "$BUNDLE" id
+	[ "$(file_is)" = "$before" ]
 }
