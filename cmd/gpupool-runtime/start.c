@@ -117,6 +117,9 @@ static int plan_devices(struct start *start, struct error *error)
 		r = device_request_select(&start->request, &start->inventory, &start->selection,
 					  &start->reason, error);
 	if (r == 0)
+		r = require_check_all(&start->request.requirements, &start->inventory,
+				      &start->selection, &start->reason, error);
+	if (r == 0)
 		r = find_files(start, error);
 	return r < 0 ? r : make_plan(start, error);
 }

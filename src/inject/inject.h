@@ -17,6 +17,7 @@
 #include "inject/driver_files.h"
 #include "inject/foreign.h"
 #include "inject/request.h"
+#include "inject/require.h"
 #include "model/model.h"
 
 /* NVIDIA_DRIVER_CAPABILITIES as a set. */

@@ -9,6 +9,7 @@
 #include "model/demand.h"
 #include "model/demand_read.h"
 #include "model/dialect.h"
+#include "model/driver_release.h"
 #include "model/grant.h"
 #include "model/grants_read.h"
 #include "model/koordinator_device.h"

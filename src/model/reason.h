@@ -185,6 +185,9 @@ enum reason_link {
 	  "CDI device that no spec file has",                                                      \
 	  "{object} asks for the CDI device {detail}. Have its vendor's tool write the spec, or "  \
 	  "correct the name; gpupool cdi list shows what is there.")                               \
+	M(REASON_REQUIREMENT, "requirement", INJECTION, 1, "image needs another driver or card",   \
+	  "{object}: image needs {detail}. Set NVIDIA_DISABLE_REQUIRE=1 in the container to "      \
+	  "start it all the same.")                                                                \
 	M(REASON_NO_RUNTIME, "no_runtime", RUNTIME, 0, "no container runtime found",               \
 	  "{node} lacks a container runtime: {detail}. Install runc or crun.")
 

@@ -412,3 +412,23 @@ told() {
 	inside "$WRAPPER" create --bundle "$BUNDLE" id
 	[ "$(file_is)" = "$before" ]
 }
+
+@test "what an image requires is checked before anything is given; NVIDIA_DISABLE_REQUIRE starts it all the same" {
+	local driver=$(inside gpupool inventory --json | jq -r .driverVersion)
+	local cuda=$(inside gpupool inventory --json | jq -r '"\(.cudaMajor).\(.cudaMinor)"')
+	[[ $driver =~ ^[0-9]+\. && $cuda =~ ^[0-9]+\.[0-9]+$ ]]
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0 "NVIDIA_REQUIRE_CUDA=cuda>=$cuda brand=tesla,driver>=1,driver<2")"
+	run container runc
+	reached "$output" 0
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0 "NVIDIA_REQUIRE_CUDA=cuda>=13.4 driver<2")"
+	refused runc "image needs CUDA >= 13.4, driver $driver offers $cuda: use driver >= 615 or an older image"
+	rm "$LOG"
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0 NVIDIA_REQUIRE_ARCH='arch>=99')"
+	refused runc "image needs compute capability >= 99, card 0 (GPU-"
+	rm "$LOG"
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0 NVIDIA_REQUIRE_X='cuda>>1')"
+	refused runc "NVIDIA_REQUIRE_X: 'cuda>>1' is no condition"
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0 NVIDIA_REQUIRE_CUDA='cuda>=13.4' NVIDIA_DISABLE_REQUIRE=true)"
+	run container runc
+	reached "$output" 0
+}
