@@ -556,23 +556,31 @@ int toml_edit_append(struct toml_edit *edit, const char *const *keys, const char
 	return add_item(edit, way.found, literal, error);
 }
 
-/* The values of an inline table below the keys, one after the other, each with a comma. */
+/* Takes MEMBER out of the inline table CLOSED, with its comma. */
+static int remove_member(struct toml_edit *edit, const struct toml_value *closed,
+			 const struct toml_value *member, struct error *error)
+{
+	const struct toml_value *before = member_before(closed, member->key_start);
+	const struct toml_value *behind = member_from(closed, member->end);
+	size_t start = before ? before->end : member->key_start;
+	size_t end = before || !behind ? member->end : behind->key_start;
+
+	return exchange(edit, start, end, NULL, error);
+}
+
+/* The values of an inline table below the keys, one after the other. */
 static int remove_members(struct toml_edit *edit, struct way *way, struct error *error)
 {
 	int r = 0;
 
 	while (r == 0 && way->found) {
-		const struct toml_value *member = way->found;
+		const struct toml_value *closed = closed_around(way->found);
+		const struct toml_value *member =
+			way->found->made == MADE_DOTTED ? member_from(way->found, 0) : way->found;
 
-		if (member->made == MADE_DOTTED)
-			member = member_from(member, 0);
-		const struct toml_value *closed = closed_around(member);
-		const struct toml_value *before = member_before(closed, member->key_start);
-		const struct toml_value *behind = member_from(closed, member->end);
-		size_t start = before ? before->end : member->key_start;
-		size_t end = before || !behind ? member->end : behind->key_start;
-
-		r = exchange(edit, start, end, NULL, error);
+		if (!closed || !member)
+			break;
+		r = remove_member(edit, closed, member, error);
 		if (r == 0)
 			r = find_way(edit, way->keys, way, error);
 	}
