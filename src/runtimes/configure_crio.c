@@ -81,7 +81,7 @@ static int with_after(const struct engine *engine, const struct config_files *fi
 	for (size_t i = 0; i < files->count; i++) {
 		const struct config_file *file = &files->items[i];
 		bool ours = strcmp(file->path, engine->drop_in) == 0;
-		bool behind = i > 0 && strcmp(file->path, engine->drop_in) > 0 &&
+		bool behind = strcmp(file->path, engine->drop_in) > 0 &&
 			      strcmp(file->path, engine->config) != 0;
 
 		if (!put && (ours || behind)) {

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -159,6 +160,63 @@ static int make_directories(char *path, struct error *error)
 	return r < 0 ? r : sync_directory(parent, error);
 }
 
+/* Both are on the same file system; the old name goes with the new one. */
+static int move_durably(const char *from, const char *to, const char *from_directory,
+			const char *to_directory, struct error *error)
+{
+	autoclose int source =
+		open(*from_directory ? from_directory : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int target = open(to_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (source < 0 || target < 0 ||
+	    renameat(source, strrchr(from, '/') + 1, target, strrchr(to, '/') + 1) < 0) {
+		int number = errno;
+
+		unlink(from);
+		return error_set_errno(error, number, "cannot write '%s'; check the disk", to);
+	}
+	if (fsync(target) < 0 || fsync(source) < 0)
+		return error_set_errno(error, errno, "cannot make '%s' durable; check the disk",
+				       to);
+	return 0;
+}
+
+/*
+ * CRI-O reads every file in its crio.conf.d, whatever its name (pkg/config: UpdateFromPath): a temporary
+ * file there would count, even half written. So in a directory "x.d" a file appears whole, from the
+ * directory above.
+ */
+static int write_from_above(char *path, const char *text, unsigned mode, struct error *error)
+{
+	char *slash = strrchr(path, '/');
+	autostrbuf temporary = STRBUF_INIT(2 * ROOT_PATH_MAX),
+		   above = STRBUF_INIT(2 * ROOT_PATH_MAX);
+	autofree char *directory = strndup(path, (size_t)(slash - path));
+
+	if (!directory)
+		return error_no_memory(error);
+	strbuf_add(&above, directory, (size_t)(strrchr(directory, '/') - directory));
+	strbuf_addf(&temporary, "%s/.%s.new", above.data, slash + 1);
+	if (strbuf_failed(&temporary) < 0 || strbuf_failed(&above) < 0)
+		return error_no_memory(error);
+	int r = file_write_atomic(temporary.data, text, strlen(text), mode, error);
+	return r < 0 ? r : move_durably(temporary.data, path, above.data, directory, error);
+}
+
+/* ".../x.d", on the same file system as the directory above (else a rename is none). */
+static bool is_read_whole(const char *directory)
+{
+	autofree char *above = strdup(directory);
+	size_t length = strlen(directory);
+	struct stat own, other;
+
+	if (!above || length <= 3 || strcmp(directory + length - 2, ".d") != 0)
+		return false;
+	*strrchr(above, '/') = '\0';
+	return stat(directory, &own) == 0 && stat(*above ? above : "/", &other) == 0 &&
+	       own.st_dev == other.st_dev;
+}
+
 int host_write(const struct host *host, const char *path, const char *text, unsigned mode,
 	       struct error *error)
 {
@@ -170,8 +228,12 @@ int host_write(const struct host *host, const char *path, const char *text, unsi
 	char *slash = strrchr(full.data, '/');
 	*slash = '\0';
 	r = make_directories(full.data, error);
+	bool whole = is_read_whole(full.data);
 	*slash = '/';
-	return r < 0 ? r : file_write_atomic(full.data, text, strlen(text), mode, error);
+	if (r < 0)
+		return r;
+	return whole ? write_from_above(full.data, text, mode, error)
+		     : file_write_atomic(full.data, text, strlen(text), mode, error);
 }
 
 int host_remove(const struct host *host, const char *path, struct error *error)

@@ -40,6 +40,39 @@ static const struct scene scenes[] = {
 	  .version = "28.1",
 	  .files = { { "etc/hostname", "x\n" } },
 	  .set_default = true },
+	{ .name = "containerd 1.7: one file",
+	  .kind = ENGINE_CONTAINERD,
+	  .config = "/etc/containerd/config.toml",
+	  .version = "1.7",
+	  .files = { { "etc/containerd/config.toml",
+		       "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = "
+		       "\"x\"\n" } },
+	  .set_default = true,
+	  .cdi = true },
+	{ .name = "containerd 2.1: a file of our own and an import",
+	  .kind = ENGINE_CONTAINERD,
+	  .config = "/etc/containerd/config.toml",
+	  .version = "2.1",
+	  .files = { { "etc/containerd/config.toml", "# mine\nversion = 3\nroot = \"/r\"\n" } } },
+	{ .name = "containerd 2.1: the directory is imported already",
+	  .kind = ENGINE_CONTAINERD,
+	  .config = "/etc/containerd/config.toml",
+	  .version = "2.1",
+	  .files = { { "etc/containerd/config.toml",
+		       "version = 3\nimports = [\"conf.d/*.toml\"]\n" },
+		     { "etc/containerd/conf.d/10-x.toml", "version = 3\nroot = \"/r\"\n" } } },
+	{ .name = "containerd without any file",
+	  .kind = ENGINE_CONTAINERD,
+	  .config = "/etc/containerd/config.toml",
+	  .version = "2.2",
+	  .files = { { "etc/hostname", "x\n" } } },
+	{ .name = "CRI-O",
+	  .kind = ENGINE_CRIO,
+	  .config = "/etc/crio/crio.conf",
+	  .version = "1.33",
+	  .files = { { "etc/crio/crio.conf.d/10-crio.conf",
+		       "[crio.runtime]\ndefault_runtime = \"crun\"\n" } },
+	  .set_default = true },
 };
 
 struct looking {
@@ -130,7 +163,9 @@ static void look(void *data, const char *copy, const char *after)
 		fail_msg("%s, %s cut after %s: %s", looking->scene->name, looking->step, after,
 			 error.message);
 	check_original(copy, looking, after);
-	assert_int_equal(is_ours(copy, looking, after), 0);
+	if (is_ours(copy, looking, after))
+		fail_msg("%s, %s cut after %s: undo left ours", looking->scene->name, looking->step,
+			 after);
 	if (call(copy, looking->scene, false, &error) < 0)
 		fail_msg("%s, %s cut after %s: %s", looking->scene->name, looking->step, after,
 			 error.message);
@@ -171,7 +206,7 @@ TEST(a_power_cut_leaves_what_works)
 	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
 		check_scene(&scenes[i], &copies);
 	print_message("# %u disks looked at\n", copies);
-	assert_true(copies >= 60);
+	assert_true(copies >= 300);
 }
 
 static void count_empty(void *data, const char *copy, const char *after)

@@ -343,3 +343,241 @@ TEST(peer_cases_of_crio)
 				     &version, 1, ""),
 			 8);
 }
+
+/* What configure makes of the files of a host, whole. */
+struct layout_row {
+	const char *name;
+	enum engine_kind kind;
+	struct version version;
+	const char *config; /* NULL: the usual one */
+	const char *distribution;
+	struct fixture_file files[5];
+	bool set_default, cdi;
+	const char *path;     /* the one file that changes, */
+	const char *result;   /* and what it is then */
+	const char *sentence; /* or why nothing does */
+};
+
+#define V2       "plugins.\"io.containerd.grpc.v1.cri\""
+#define V3       "plugins.\"io.containerd.cri.v1.runtime\""
+#define K3S      "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"
+#define K3S_FILE "var/lib/rancher/k3s/agent/etc/containerd/config"
+#define RUNC(cri)                                                                        \
+	"[" cri ".containerd.runtimes.runc]\nruntime_type = \"io.containerd.runc.v2\"\n" \
+	"[" cri ".containerd.runtimes.runc.options]\nSystemdCgroup = true\n"
+#define OURS(cri)                                                                          \
+	"[" cri ".containerd.runtimes.nvidia]\nruntime_type = \"io.containerd.runc.v2\"\n" \
+	"container_annotations = [\"cdi.k8s.io/*\"]\n"
+#define OPTIONS(cri)                                     \
+	"[" cri ".containerd.runtimes.nvidia.options]\n" \
+	"SystemdCgroup = true\nBinaryName = \"/usr/bin/gpupool-runtime\"\n"
+#define PLAIN(cri)                                       \
+	"[" cri ".containerd.runtimes.nvidia.options]\n" \
+	"BinaryName = \"/usr/bin/gpupool-runtime\"\n"
+
+static const struct layout_row layout_rows[] = {
+	{ .name = "2.1: a file of our own, and the import that it needs comes first in the old one",
+	  .version = { "2.1", 2, 1 },
+	  .files = { { "etc/containerd/config.toml",
+		       "version = 3\nimports = [\"conf.d/*.toml\"]\n" RUNC(V3) } },
+	  .path = "/etc/containerd/conf.d/99-nvidia.toml",
+	  .result = "version = 3\n\n" OURS(V3) "\n" OPTIONS(V3) },
+	{ .name = "2.1: another directory is imported",
+	  .version = { "2.1", 2, 1 },
+	  .files = { { "etc/containerd/config.toml",
+		       "version = 3\nimports = [\"/srv/x.toml\", \"/srv/c/*.toml\"]\n" },
+		     { "srv/x.toml", "version = 3\n" RUNC(V3) } },
+	  .path = "/srv/c/99-nvidia.toml",
+	  .result = "version = 3\n\n" OURS(V3) "\n" OPTIONS(V3) },
+	{ .name = "1.7: the last file that has the section, not the first",
+	  .version = { "1.7", 1, 7 },
+	  .files = { { "etc/containerd/config.toml",
+		       "version = 2\nimports = [\"/srv/c/*.toml\"]\n" RUNC(V2) },
+		     { "srv/c/b.toml", "version = 2\n[" V2 "]\nsandbox_image = \"x\"\n" },
+		     { "srv/c/c.toml", "version = 2\nroot = \"/r\"\n" } },
+	  .path = "/srv/c/b.toml",
+	  .result = "version = 2\n[" V2 "]\nsandbox_image = \"x\"\n\n" OURS(V2) "\n" PLAIN(V2) },
+	{ .name = "2.1: a file that is read later says otherwise",
+	  .version = { "2.1", 2, 1 },
+	  .files = { { "etc/containerd/config.toml",
+		       "version = 3\nimports = [\"conf.d/*.toml\"]\n" },
+		     { "etc/containerd/conf.d/zz.toml",
+		       "version = 3\n[" V3 ".containerd.runtimes.nvidia.options]\n"
+		       "BinaryName = \"/x\"\n" } },
+	  .sentence = "/etc/containerd/conf.d/zz.toml is read after our file" },
+	{ .name = "an import that is not there",
+	  .version = { "2.1", 2, 1 },
+	  .files = { { "etc/containerd/config.toml", "version = 3\nimports = [\"/x.toml\"]\n" } },
+	  .sentence = "imports /x.toml, which does not exist" },
+	{ .name = "files that import each other in a ring",
+	  .version = { "1.7", 1, 7 },
+	  .files = { { "etc/containerd/config.toml",
+		       "version = 2\nimports = [\"a.toml\"]\n" RUNC(V2) },
+		     { "etc/containerd/a.toml", "version = 2\nimports = [\"config.toml\"]\n" } },
+	  .path = "/etc/containerd/config.toml",
+	  .result =
+		  "version = 2\nimports = [\"a.toml\"]\n" RUNC(V2) "\n" OURS(V2) "\n" OPTIONS(V2) },
+	{ .name = "a file that is no TOML",
+	  .version = { "1.7", 1, 7 },
+	  .files = { { "etc/containerd/config.toml", "version = 2\n[plugins\n" } },
+	  .sentence = "/etc/containerd/config.toml:2:" },
+	{ .name = "no version is version 1, changed in place also by a new containerd",
+	  .version = { "2.1", 2, 1 },
+	  .files = { { "etc/containerd/config.toml",
+		       "[plugins.cri.containerd]\nsnapshotter = \"x\"\n" } },
+	  .path = "/etc/containerd/config.toml",
+	  .result = "[plugins.cri.containerd]\nsnapshotter = \"x\"\n\n" OURS(
+		  "plugins.cri") "\n" PLAIN("plugins.cri") "Runtime = "
+							   "\"/usr/bin/gpupool-runtime\"\n" },
+	{ .name = "a default of another kind is nobody's model",
+	  .version = { "1.7", 1, 7 },
+	  .files = { { "etc/containerd/config.toml",
+		       "version = 2\n[" V2 ".containerd]\ndefault_runtime_name = \"kata\"\n"
+		       "[" V2
+		       ".containerd.runtimes.kata]\nruntime_type = \"io.containerd.kata.v2\"\n"
+		       "privileged_without_host_devices = true\n" } },
+	  .path = "/etc/containerd/config.toml",
+	  .result = "version = 2\n[" V2 ".containerd]\ndefault_runtime_name = \"kata\"\n"
+		    "[" V2 ".containerd.runtimes.kata]\nruntime_type = \"io.containerd.kata.v2\"\n"
+		    "privileged_without_host_devices = true\n\n" OURS(V2) "\n" PLAIN(V2) },
+	{ .name = "CDI that somebody switched off in 2.1",
+	  .version = { "2.1", 2, 1 },
+	  .files = { { "etc/containerd/config.toml",
+		       "version = 3\nimports = [\"conf.d/*.toml\"]\n[" V3 "]\nenable_cdi = false\n"
+		       "[" V3 ".containerd.runtimes.nvidia.options]\n"
+		       "BinaryName = \"/usr/bin/gpupool-runtime\"\n" } },
+	  .cdi = true,
+	  .path = "/etc/containerd/conf.d/99-nvidia.toml",
+	  .result = "version = 3\n\n[" V3 "]\nenable_cdi = true\n\n[" V3
+		    ".containerd.runtimes.nvidia.options]\nBinaryName = "
+		    "\"/usr/bin/gpupool-runtime\"\n" },
+	{ .name = "k3s with containerd 1.7: a template on the base",
+	  .version = { "1.7", 1, 7 },
+	  .config = K3S,
+	  .distribution = "k3s",
+	  .files = { { K3S_FILE ".toml", "version = 2\n" RUNC(V2) } },
+	  .path = "/" K3S_FILE ".toml.tmpl",
+	  .result = "{{ template \"base\" . }}\n\n# begin gpupool configure\n" OURS(
+		  V2) "\n" OPTIONS(V2) "# end gpupool configure\n" },
+	{ .name = "k3s with containerd 2.0 and a template of its own",
+	  .version = { "2.0", 2, 0 },
+	  .config = K3S,
+	  .distribution = "k3s",
+	  .files = { { K3S_FILE ".toml", "version = 3\n" RUNC(V3) },
+		     { K3S_FILE "-v3.toml.tmpl", "{{ template \"base\" . }}\n# {{ .x }}" } },
+	  .path = "/" K3S_FILE "-v3.toml.tmpl",
+	  .result = "{{ template \"base\" . }}\n# {{ .x }}\n\n# begin gpupool configure\n" OURS(
+		  V3) "\n" OPTIONS(V3) "# end gpupool configure\n" },
+	{ .name = "k3s with containerd 2.1 that imports a directory",
+	  .version = { "2.1", 2, 1 },
+	  .config = K3S,
+	  .distribution = "k3s",
+	  .files = { { K3S_FILE ".toml",
+		       "version = 3\nimports = [\"/" K3S_FILE "-v3.toml.d/*.toml\"]\n" RUNC(V3) } },
+	  .path = "/" K3S_FILE "-v3.toml.d/99-nvidia.toml",
+	  .result = "version = 3\n\n" OURS(V3) "\n" OPTIONS(V3) },
+	{ .name = "RKE2 that has found a runtime of that name itself",
+	  .version = { "1.7", 1, 7 },
+	  .config = "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
+	  .distribution = "rke2",
+	  .files = { { "var/lib/rancher/rke2/agent/etc/containerd/config.toml",
+		       "version = 2\n[" V2 ".containerd.runtimes.nvidia.options]\nBinaryName = "
+		       "\"/usr/bin/nvidia-container-runtime\"\n" } },
+	  .sentence =
+		  "already has a runtime nvidia of its own (/usr/bin/nvidia-container-runtime)" },
+	{ .name = "k3s sets the default itself",
+	  .version = { "1.7", 1, 7 },
+	  .config = K3S,
+	  .distribution = "k3s",
+	  .files = { { K3S_FILE ".toml", "version = 2\n" RUNC(V2) } },
+	  .set_default = true,
+	  .sentence = "default-runtime: nvidia" },
+	{ .name = "k0s that manages its file",
+	  .version = { "1.7", 1, 7 },
+	  .config = "/etc/k0s/containerd.toml",
+	  .distribution = "k0s",
+	  .files = { { "etc/k0s/containerd.toml",
+		       "# k0s_managed=true\nversion = 2\nimports = [\"/run/k0s/cri.toml\"]\n" },
+		     { "run/k0s/cri.toml", "version = 2\n" RUNC(V2) } },
+	  .path = "/etc/k0s/containerd.d/99-nvidia.toml",
+	  .result = "version = 2\n\n" OURS(V2) "\n" OPTIONS(V2) },
+	{ .name = "k0s whose file somebody took over",
+	  .version = { "1.7", 1, 7 },
+	  .config = "/etc/k0s/containerd.toml",
+	  .distribution = "k0s",
+	  .files = { { "etc/k0s/containerd.toml", "version = 2\n" RUNC(V2) } },
+	  .path = "/etc/k0s/containerd.toml",
+	  .result = "version = 2\n" RUNC(V2) "\n" OURS(V2) "\n" OPTIONS(V2) },
+	{ .name = "MicroK8s: the template, whose variables stay",
+	  .version = { "1.7", 1, 7 },
+	  .config = "/var/snap/microk8s/1/args/containerd.toml",
+	  .distribution = "microk8s",
+	  .files = { { "var/snap/microk8s/1/args/containerd.toml", "version = 2\n" RUNC(V2) },
+		     { "var/snap/microk8s/1/args/containerd-template.toml",
+		       "version = 2\n[" V2 ".containerd]\nsnapshotter = \"${SNAPSHOTTER}\"\n" } },
+	  .path = "/var/snap/microk8s/1/args/containerd-template.toml",
+	  .result = "version = 2\n[" V2
+		    ".containerd]\nsnapshotter = \"${SNAPSHOTTER}\"\n\n" OURS(V2) "\n" PLAIN(V2) },
+	{ .name = "CRI-O: a file behind ours says otherwise",
+	  .kind = ENGINE_CRIO,
+	  .version = { "1.33", 1, 33 },
+	  .files = { { "etc/crio/crio.conf.d/zz.conf",
+		       "[crio.runtime.runtimes.nvidia]\nruntime_path = \"/x\"\n" } },
+	  .sentence = "a file behind 99-nvidia.toml" },
+	{ .name = "CRI-O: a file before ours does not matter",
+	  .kind = ENGINE_CRIO,
+	  .version = { "1.33", 1, 33 },
+	  .files = { { "etc/crio/crio.conf.d/10-x.conf",
+		       "[crio.runtime.runtimes.nvidia]\nruntime_path = \"/x\"\n" } },
+	  .set_default = true,
+	  .path = "/etc/crio/crio.conf.d/99-nvidia.toml",
+	  .result =
+		  "[crio.runtime]\ndefault_runtime = \"nvidia\"\n\n[crio.runtime.runtimes.nvidia]\n"
+		  "runtime_path = \"/usr/bin/gpupool-runtime\"\nruntime_type = \"oci\"\n" },
+};
+
+static void check_layout(const struct layout_row *row)
+{
+	static const struct runtime_entry entry = { "nvidia", "/usr/bin/gpupool-runtime" };
+	const struct runtime_wish wish = { &entry, 1, row->set_default, row->cdi };
+	struct configure_options options = { .wish = wish, .restart = RESTART_NEVER };
+	cleanup(configure_plan_release) struct configure_plan plan = { .changes = NULL };
+	cleanup(engine_release) struct engine engine = { .pid = 0 };
+	struct host host = { .root = NULL };
+	struct error error = ERROR_INIT;
+	struct fixture fixture;
+	size_t count = 0;
+
+	while (count < ARRAY_SIZE(row->files) && row->files[count].path)
+		count++;
+	fixture_make(&fixture, row->files, count);
+	host.root = fixture.root;
+	assert_int_equal(engine_for(row->kind, &row->version, &engine), 0);
+	if (row->config) {
+		free(engine.config);
+		engine.config = strdup(row->config);
+	}
+	snprintf(engine.distribution, sizeof(engine.distribution), "%s",
+		 row->distribution ? row->distribution : "");
+	int r = configure_plan_make(&host, &engine, &options, &plan, &error);
+	if (row->sentence) {
+		if (r != -EINVAL || !strstr(error.message, row->sentence))
+			fail_msg("%s: %d, %s", row->name, r, error.message);
+	} else {
+		if (r < 0)
+			fail_msg("%s: %s", row->name, error.message);
+		if (plan.count != 1 || strcmp(plan.changes[0].path, row->path) != 0)
+			fail_msg("%s: %zu changes, the first of %s", row->name, plan.count,
+				 plan.count ? plan.changes[0].path : "nothing");
+		if (strcmp(plan.changes[0].after, row->result) != 0)
+			fail_msg("%s: %s", row->name, plan.changes[0].after);
+		assert_int_equal(plan.restart, CONFIGURE_RESTART);
+	}
+	fixture_remove(&fixture);
+}
+
+TEST(layouts_of_engines_and_distributions)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(layout_rows); i++)
+		check_layout(&layout_rows[i]);
+}
