@@ -61,7 +61,8 @@ static int reader_expect(const struct json_reader *reader, const char *wanted)
 
 static void reader_skip_blank(struct json_reader *reader)
 {
-	while (reader->at < reader->end && *reader->at && strchr(" \t\r\n", *reader->at))
+	while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\n' ||
+					    *reader->at == '\t' || *reader->at == '\r'))
 		reader->at++;
 }
 

@@ -36,23 +36,39 @@ static bool is_second_control(const char *text, size_t length)
 	       (unsigned char)text[1] <= 0x9f;
 }
 
+/* Bytes from TEXT on that stand for themselves. */
+static size_t plain_length(const char *text, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length && (unsigned char)text[i] >= 0x20 && text[i] != '"' && text[i] != '\\' &&
+	       text[i] != 0x7f && !is_second_control(text + i, length - i))
+		i++;
+	return i;
+}
+
 static void write_string(struct strbuf *text, const char *string, size_t length)
 {
-	static const char plain[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+	static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
 
 	strbuf_addc(text, '"');
 	for (size_t i = 0; i < length; i++) {
+		/* A piece at once: a container's start waits for every string of its spec. */
+		size_t plain = plain_length(string + i, length - i);
+
+		strbuf_add(text, string + i, plain);
+		i += plain;
+		if (i == length)
+			break;
 		unsigned char byte = (unsigned char)string[i];
-		const char *found = byte ? strchr(plain, byte) : NULL;
+		const char *found = byte ? strchr(named, byte) : NULL;
 
 		if (found)
-			strbuf_addf(text, "\\%c", names[found - plain]);
-		else if (byte < 0x20 || byte == 0x7f)
-			strbuf_addf(text, "\\u%04x", byte);
+			strbuf_addf(text, "\\%c", names[found - named]);
 		else if (is_second_control(string + i, length - i))
 			strbuf_addf(text, "\\u%04x", (unsigned char)string[++i]);
 		else
-			strbuf_addc(text, string[i]);
+			strbuf_addf(text, "\\u%04x", byte);
 	}
 	strbuf_addc(text, '"');
 }
