@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # For tests with a real containerd, after `load ../lib/common` and `load ../lib/driver` and namespace_start.
-# The daemon, its shims and what they make live in the file's mount namespace: /run and /etc are its own.
+# The daemon, its shims and what they make live in the file's mount namespace: /run, /etc and /var/lib are its own.
 #   engine_find debian|module    finds containerd 1.6 or 2.x, with crictl; else says in $WHY why not
 #   handler NAME BINARY [KEYS]   a runtime handler, before engine_start; KEYS are more lines of its section
-#   engine_start                 starts it; dev_private, before: the simulated driver's nodes are in /dev
+#   engine_start                 starts it, with /etc/containerd/config.toml; engine_restart; dev_private, before: the simulated driver's nodes are in /dev
 #   image_import NAME ROOT [VARIABLE=VALUE...]   an image of the files in ROOT (image_sandbox, image_tools)
 #   image_of_root NAME           an image of a root of roots.bash, which must be loaded
 #   pod_start [HANDLER [FILTER]]       a Pod without a network of its own, in $POD; FILTER changes its JSON
@@ -77,11 +77,16 @@ engine_config() {
 	cat "$HANDLERS"
 }
 
-# etc_private: an /etc of this namespace, above the machine's.
+# etc_private: an /etc and a /var/lib of this namespace, above the machine's.
 etc_private() {
-	inside sh -ec 'mkdir -p "$0/etc/upper" "$0/etc/work"
-		mount -t overlay -o "lowerdir=/etc,upperdir=$0/etc/upper,workdir=$0/etc/work" overlay /etc
-		rm -rf /etc/cdi /etc/crictl.yaml; mkdir /etc/cdi' "$CRI"
+	inside test ! -e $CRI/private || return 0
+	inside sh -ec 'for place in /etc /var/lib; do
+			layer=$0/private$place
+			mkdir -p "$layer/upper" "$layer/work"
+			mount -t overlay -o "lowerdir=$place,upperdir=$layer/upper,workdir=$layer/work" overlay $place
+		done
+		rm -rf /etc/cdi /etc/containerd /etc/crictl.yaml /etc/gpupool /etc/nvidia-container-runtime /var/lib/gpupool
+		mkdir /etc/cdi /etc/containerd' "$CRI"
 }
 
 # dev_private: a /dev of this namespace with the nodes of the machine and of the simulated driver, as a
@@ -96,10 +101,13 @@ dev_private() {
 }
 
 engine_start() {
-	engine_config >"$BATS_FILE_TMPDIR/config.toml"
 	etc_private
-	inside sh -c "mkdir -p $CRI/logs /run/cdi && : >$CRI/crictl.yaml"
-	PATH=$ENGINE:$PATH inside "$ENGINE/containerd" --config "$BATS_FILE_TMPDIR/config.toml" \
+	engine_config | inside sh -c "cat >/etc/containerd/config.toml; mkdir -p $CRI/logs /run/cdi; : >$CRI/crictl.yaml"
+	engine_run
+}
+
+engine_run() {
+	PATH=$ENGINE:$PATH nsenter -t "$NAMESPACE" -m -- "$ENGINE/containerd" --config /etc/containerd/config.toml \
 		>"$BATS_FILE_TMPDIR/containerd.log" 2>&1 3>&- &
 	ENGINE_PID=$!
 	export ENGINE_PID
@@ -305,6 +313,12 @@ engine_processes() {
 		*containerd*) echo "${process#/proc/}" ;;
 		esac
 	done
+}
+
+engine_restart() {
+	kill "$ENGINE_PID"
+	wait_for 10 engine_ended || return 1
+	engine_run
 }
 
 # Pods first, since a shim outlives its daemon.
