@@ -25,8 +25,7 @@
 #define WEIGHT_VALUE (WORTH_CARD / SHARE_ONE)
 #define WEIGHT_FIT   419430 /* 0.4 */
 #define WEIGHT_RARE  943718 /* 0.9 */
-#define WEIGHT_ONE   1024   /* fixed point of the two below */
-#define WEIGHT_SHORT 60     /* instead of WEIGHT_VALUE where CPU is short, for Pods without cards */
+#define WEIGHT_CRUMB 16     /* where CPU is short, on that of fit */
 
 /* The search for prices. */
 #define STEPS       500
@@ -58,7 +57,7 @@ struct value_tables {
 	struct board_kind kinds[KINDS_MAX];
 	int32_t rare[KINDS_MAX]; /* what a card of the kind costs on top */
 	size_t kind_count;
-	bool cpu_short; /* more is asked for than there is, when all cards are */
+	int64_t crumb; /* milli of CPU; no Pod without cards fits into less. 0: CPU is not short */
 };
 
 /* The best that a Pod of a size pays, at each CPU price. */
@@ -73,12 +72,6 @@ struct pricing {
 	size_t count;
 	int cards_max; /* of a node */
 	struct offers offers;
-};
-
-/* Of a difference in value and fragments. */
-struct weights {
-	int64_t value; /* 1/WEIGHT_ONE */
-	int64_t fragment;
 };
 
 static int64_t clip_cpu(int64_t cpu)
@@ -458,6 +451,18 @@ static void keep_priced(struct pricing *pricing)
 	pricing->count = kept;
 }
 
+/* Of the classes without cards; 0 when there are none. */
+static int64_t smallest_cpu(const struct pricing *pricing)
+{
+	int64_t smallest = 0;
+
+	for (size_t i = 0; i < pricing->count; i++)
+		if (pricing->items[i].cards == 0 && pricing->items[i].cpu_milli > 0 &&
+		    (smallest == 0 || pricing->items[i].cpu_milli < smallest))
+			smallest = pricing->items[i].cpu_milli;
+	return smallest;
+}
+
 static void set_demand(struct pricing *pricing, double asked)
 {
 	double room = 0;
@@ -526,13 +531,13 @@ int value_build(struct value_tables **ret, const struct targets *targets, const 
 	pricing->tables = tables;
 	count_kinds(tables, nodes, node_count);
 	price_rare(tables, targets);
-	tables->cpu_short = is_cpu_short(tables, targets);
 	for (size_t k = 0; k < tables->kind_count; k++)
 		if ((int)tables->kinds[k].cards > pricing->cards_max)
 			pricing->cards_max = (int)tables->kinds[k].cards;
 	merge_models(pricing, targets);
 	asked = milli_asked(pricing);
 	keep_priced(pricing);
+	tables->crumb = is_cpu_short(tables, targets) ? smallest_cpu(pricing) : 0;
 	set_demand(pricing, asked);
 	find_prices(pricing);
 	free(pricing->items);
@@ -612,21 +617,28 @@ static int64_t fit_of(const struct board *board, int64_t sum)
 	return (cpu + 16 * sum) * WEIGHT_FIT / 128000;
 }
 
-/*
- * Whoever spares the cards takes CPU where there are none left, so that the cards find theirs. Where
- * CPU is what runs out, Pods without cards would pay for that: they spare hardly anything then.
- */
-static struct weights weights_for(const struct value_tables *tables, const struct piece *piece)
+static int64_t weigh(int64_t value, int64_t fragment, int64_t fit)
 {
-	if (tables->cpu_short && piece->cards == 0)
-		return (struct weights){ WEIGHT_SHORT, 0 };
-	return (struct weights){ WEIGHT_VALUE * WEIGHT_ONE, 1 };
+	return WEIGHT_VALUE * value + fragment / (int64_t)MILLI_WHOLE - fit;
 }
 
-static int64_t weigh(const struct weights *weights, int64_t value, int64_t fragment, int64_t fit)
+static int64_t crumbs(const struct value_tables *tables, int64_t cpu)
 {
-	return weights->value * value / WEIGHT_ONE +
-	       weights->fragment * fragment / (int64_t)MILLI_WHOLE - fit;
+	return cpu < tables->crumb ? cpu : 0;
+}
+
+/*
+ * What is off for a Pod without cards. They spare cards, and take CPU where there are none left. Where
+ * CPU is what runs out they alone would pay for that; what they leave on a node is to serve another
+ * one of them, or to be next to nothing.
+ */
+static int64_t value_crumbs(const struct value_tables *tables, const struct board *board,
+			    const struct piece *piece)
+{
+	if (!tables->crumb || piece->cards > 0)
+		return 0;
+	return (crumbs(tables, cpu_after(board, piece)) - crumbs(tables, board->cpu_left)) *
+	       WEIGHT_FIT * WEIGHT_CRUMB / 128000;
 }
 
 int64_t value_worth(const struct score_tables *tables, const struct board *board)
@@ -645,16 +657,15 @@ static bool seen_before(const struct board *board, uint64_t cards, unsigned card
 }
 
 static int64_t score_after(const struct score_tables *tables, const struct board *after,
-			   const struct score_memo *memo, const struct weights *weights)
+			   const struct score_memo *memo)
 {
-	return weigh(weights, value_of(tables->value, after) - memo->value,
+	return weigh(value_of(tables->value, after) - memo->value,
 		     memo->fragment - fgd_fragment(tables->fgd, after),
 		     fit_of(after, board_sum(after)));
 }
 
 /* Any node, any Pod. */
-static struct answer score_any(const struct question *question, const struct score_memo *memo,
-			       const struct weights *weights)
+static struct answer score_any(const struct question *question, const struct score_memo *memo)
 {
 	const struct board *board = question->board;
 	const struct piece *piece = question->piece;
@@ -664,7 +675,7 @@ static struct answer score_any(const struct question *question, const struct sco
 	if (piece->cards != 1) {
 		best.cards = choose_fullest(question);
 		board_take(&after, piece, best.cards);
-		best.value = score_after(question->tables, &after, memo, weights);
+		best.value = score_after(question->tables, &after, memo);
 		return best;
 	}
 	after.cpu_left = cpu_after(board, piece);
@@ -675,7 +686,7 @@ static struct answer score_any(const struct question *question, const struct sco
 		if (seen_before(board, question->fits, card))
 			continue;
 		after.left[card] = (uint16_t)(left > milli ? left - milli : 0);
-		int64_t score = score_after(question->tables, &after, memo, weights);
+		int64_t score = score_after(question->tables, &after, memo);
 
 		after.left[card] = (uint16_t)left;
 		if (score > best.value)
@@ -688,7 +699,6 @@ static struct answer score_any(const struct question *question, const struct sco
 struct simple {
 	const struct value_tables *tables;
 	const struct score_memo *memo;
-	struct weights weights;
 	struct fgd_row row;
 	int32_t sums[LANES]; /* of the used cards and the CPU that is left after */
 	int64_t cpu;         /* milli left after; 0: not counted */
@@ -706,7 +716,6 @@ static bool simple_init(const struct question *question, const struct score_memo
 		return false;
 	ret->tables = tables;
 	ret->memo = memo;
-	ret->weights = weights_for(tables, question->piece);
 	ret->cpu = cpu == RESOURCE_UNLIMITED ? 0 : cpu;
 	for (int lane = 0; lane < LANES; lane++)
 		ret->sums[lane] =
@@ -732,7 +741,7 @@ static int64_t score_simple(const struct simple *simple, unsigned cards, unsigne
 
 		lowest = sum < lowest ? sum : lowest;
 	}
-	return weigh(&simple->weights, lowest - memo->value,
+	return weigh(lowest - memo->value,
 		     memo->fragment - fgd_row_after(&simple->row, cards, left, milli),
 		     (simple->cpu + 16 * (memo->sum - (int64_t)cards * given)) * WEIGHT_FIT /
 			     128000);
@@ -768,7 +777,6 @@ struct answer score_default(const struct question *question)
 	const struct score_tables *tables = question->tables;
 	const struct score_memo *memo = question->memo;
 	struct score_memo own;
-	struct weights weights;
 	struct simple simple;
 	struct answer best;
 
@@ -778,11 +786,11 @@ struct answer score_default(const struct question *question)
 		score_memo_fill(tables, question->board, &own);
 		memo = &own;
 	}
-	weights = weights_for(tables->value, question->piece);
 	best = simple_init(question, memo, &simple) ? score_simply(question, &simple)
-						    : score_any(question, memo, &weights);
+						    : score_any(question, memo);
 	best.value -= (int64_t)memo->rare *
-		      piece_sum(question->piece, question->board, best.cards) /
-		      (int64_t)MILLI_WHOLE;
+			      piece_sum(question->piece, question->board, best.cards) /
+			      (int64_t)MILLI_WHOLE +
+		      value_crumbs(tables->value, question->board, question->piece);
 	return best;
 }

@@ -405,33 +405,45 @@ TEST(rare_models_are_left_to_those_who_need_them)
 	score_tables_release(&tables);
 }
 
-/* Pods without cards leave CPU where cards need it, unless CPU is what runs out. */
-TEST(pods_without_cards_spare_them_where_cpu_is_enough)
+/*
+ * Pods without cards leave CPU where cards need it. Of nodes without free cards they take the one
+ * where least is left; where CPU is what runs out, rather none where some is left for nobody.
+ */
+TEST(pods_without_cards_leave_what_others_can_use)
 {
+	static const struct board boards[] = {
+		BOARD(4000, 8, { 0 }),    /* nothing is left */
+		BOARD(5000, 8, { 0 }),    /* less than one of them asks for */
+		BOARD(8000, 8, { 0 }),    /* as much */
+		BOARD(8000, 8, { 1000 }), /* and a card needs it */
+	};
 	static const struct {
 		struct target classes[2];
-		bool spares;
+		unsigned order[ARRAY_SIZE(boards)]; /* the best first */
 	} cases[] = {
-		{ { { WHOLE(any_whole, 1, 8000), 0.9, 0 }, { PIECE(none, 0, 4000), 0.1, 0 } },
-		  false },
 		{ { { WHOLE(any_whole, 1, 7000), 0.9, 0 }, { PIECE(none, 0, 4000), 0.1, 0 } },
-		  true },
+		  { 0, 1, 2, 3 } },
+		{ { { WHOLE(any_whole, 1, 8000), 0.9, 0 }, { PIECE(none, 0, 4000), 0.1, 0 } },
+		  { 0, 2, 1, 3 } },
 	};
 	const struct board node =
 		BOARD(64000, 8, { 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000 });
-	const struct board full = BOARD(64000, 8, { 0 }), needed = BOARD(8000, 8, { 1000 });
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct score_tables tables;
-		struct question question = { &tables, &plain, &full, &cases[i].classes[1].piece };
+		struct question question = { &tables, &plain, NULL, &cases[i].classes[1].piece };
+		int64_t last = INT64_MAX;
 
 		assert_int_equal(
 			score_tables_build(&tables, cases[i].classes, 2, MODELS, &node, 1, &plain),
 			0);
-		int64_t there = score_default(&question).value;
+		for (size_t k = 0; k < ARRAY_SIZE(boards); k++) {
+			question.board = &boards[cases[i].order[k]];
+			int64_t value = score_default(&question).value;
 
-		question.board = &needed;
-		assert_int_equal(there > score_default(&question).value, cases[i].spares);
+			assert_true(value < last);
+			last = value;
+		}
 		score_tables_release(&tables);
 	}
 }
