@@ -33,11 +33,23 @@ static void print_request(const struct start *start, struct strbuf *out)
 		    request->kubernetes ? ", in Kubernetes" : "");
 	print_list("  device ", &request->devices, out);
 	print_list("  device ", &request->foreign, out);
+	print_list("  IMEX channel ", &request->imex, out);
+	print_list("  requirement that holds: ", &request->requirements, out);
+}
+
+static int add_notes(struct json_object *object, const struct string_list *from)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < from->count; i++)
+		r = json_append_string(object, from->items[i]);
+	return r;
 }
 
 static int to_json(const struct start *start, struct strbuf *out, struct error *error)
 {
 	autojson *object = json_object_new_object(), *plan = NULL;
+	autojson *notes = json_object_new_array();
 	int r = edit_plan_to_json(&start->plan, &plan, error);
 
 	if (r < 0)
@@ -46,7 +58,9 @@ static int to_json(const struct start *start, struct strbuf *out, struct error *
 	    json_add_string(object, "source", request_source_to_string(start->request.source)) <
 		    0 ||
 	    json_add_bool(object, "changed", start_asks(start)) < 0 ||
-	    json_add_uint(object, "hooksRemoved", start->hooks_removed) < 0 ||
+	    json_add_uint(object, "hooksRemoved", start->hooks_removed) < 0 || !notes ||
+	    add_notes(notes, &start->request.notes) < 0 || add_notes(notes, &start->notes) < 0 ||
+	    json_add(object, "notes", TAKE_PTR(notes)) < 0 ||
 	    json_add(object, "plan", TAKE_PTR(plan)) < 0)
 		return error_no_memory(error);
 	r = json_to_text(object, true, out, error);
