@@ -8,7 +8,7 @@
 
 static const struct {
 	const char *output;
-	enum version_verdict verdict;
+	enum version_verdict verdict = VERSION_FINE;
 	const char *sentence; /* part of it; NULL: none */
 } rows[] = {
 	/* Debian 12 and 13, Ubuntu 22.04, as they print it. */
@@ -42,7 +42,7 @@ TEST(runtime_versions_are_judged)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct runtime_version version;
-		enum version_verdict verdict;
+		enum version_verdict verdict = VERSION_FINE;
 		struct string_list sentences = { 0 };
 		struct error error = ERROR_INIT;
 
@@ -107,7 +107,7 @@ TEST(runtime_versions_survive_every_failed_allocation)
 {
 	for (unsigned n = 0;; n++) {
 		struct runtime_version version;
-		enum version_verdict verdict;
+		enum version_verdict verdict = VERSION_FINE;
 		struct string_list sentences = { 0 };
 		struct error error = ERROR_INIT;
 
