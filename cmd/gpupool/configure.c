@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpupool.h"
+#include "configure.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 struct configure_command {
 	struct common_options common;
 	const char *runtime, *config, *host_root, *name, *path, *restart;
-	bool set_default, cdi, undo, check;
+	bool set_default, cdi, undo, check, runtime_class;
 };
 
 static const struct option_row configure_rows[] = {
@@ -59,6 +59,14 @@ static const struct option_row configure_rows[] = {
 	  .kind = OPTION_FLAG,
 	  .help = "take back what earlier calls have changed",
 	  .offset = offsetof(struct configure_command, undo) },
+	{ .name = "check",
+	  .kind = OPTION_FLAG,
+	  .help = "say what is configured and what a Pod would get; exit 1 when something is wrong",
+	  .offset = offsetof(struct configure_command, check) },
+	{ .name = "runtime-class",
+	  .kind = OPTION_FLAG,
+	  .help = "print the RuntimeClass of our runtime, for kubectl apply -f -",
+	  .offset = offsetof(struct configure_command, runtime_class) },
 	{ .name = "host-root",
 	  .kind = OPTION_STRING,
 	  .argument = "DIR",
@@ -68,6 +76,11 @@ static const struct option_row configure_rows[] = {
 	COMMON_ROW_JSON(struct configure_command),
 	{ .name = NULL },
 };
+
+static const char *name_of(const struct configure_command *command)
+{
+	return command->name ? command->name : "nvidia";
+}
 
 /* gpupool-runtime in the directory of this program, as the host names it. */
 static int find_runtime(const struct configure_command *options, char *to, size_t size)
@@ -111,7 +124,7 @@ static int choose(const struct configure_command *options, const struct host *ho
 	return r;
 }
 
-static void print_engine(const struct engine *engine)
+void configure_print_engine(const struct engine *engine)
 {
 	print_text(stdout, "engine: %s%s%s%s%s%s\n", engine_kind_to_string(engine->kind),
 		   engine->version && *engine->version ? " " : "",
@@ -154,37 +167,49 @@ static int print_plan(const struct configure_plan *plan)
 	return EXIT_DONE;
 }
 
+int configure_engine_json(const struct engine *engine, struct json_object *root)
+{
+	if (json_add_string(root, "engine", engine_kind_to_string(engine->kind)) < 0 ||
+	    json_add_string(root, "version", engine->version) < 0 ||
+	    json_add_string(root, "distribution", engine->distribution) < 0 ||
+	    json_add_string(root, "config", engine->config) < 0 ||
+	    json_add_bool(root, "runs", engine->pid > 0) < 0)
+		return -ENOMEM;
+	return json_add_bool(root, "usedByKubelet", engine->of_kubelet);
+}
+
+static struct json_object *change_object(const struct file_change *change)
+{
+	struct json_object *object = json_object_new_object();
+
+	if (!object || json_add_string(object, "path", change->path) < 0 ||
+	    json_add_string(object, "before", change->before) < 0 ||
+	    json_add_string(object, "after", change->after) < 0) {
+		json_object_put(object);
+		return NULL;
+	}
+	return object;
+}
+
 static int plan_json(const struct engine *engine, const struct configure_plan *plan,
 		     struct json_object *root)
 {
 	struct json_object *changes = json_object_new_array(), *notes = json_object_new_array();
-	int r = json_add_string(root, "engine", engine_kind_to_string(engine->kind));
+	int r = configure_engine_json(engine, root);
 
-	for (size_t i = 0; r == 0 && i < plan->count; i++) {
-		struct json_object *change = json_object_new_object();
-
-		if (json_add_string(change, "path", plan->changes[i].path) < 0 ||
-		    json_add_string(change, "before", plan->changes[i].before) < 0 ||
-		    json_add_string(change, "after", plan->changes[i].after) < 0) {
-			json_object_put(change);
-			change = NULL;
-		}
-		r = json_append(changes, change);
-	}
+	for (size_t i = 0; r == 0 && i < plan->count; i++)
+		r = json_append(changes, change_object(&plan->changes[i]));
 	for (size_t i = 0; r == 0 && i < plan->notes.count; i++)
 		r = json_append_string(notes, plan->notes.items[i]);
 	if (r == 0)
-		r = json_add_string(root, "config", engine->config);
-	if (r == 0)
-		r = json_add_string(root, "distribution", engine->distribution);
-	if (r == 0)
-		r = json_add_string(root, "version", engine->version);
-	if (r == 0)
-		r = json_add_bool(root, "usedByKubelet", engine->of_kubelet);
-	if (r == 0)
 		r = json_add_string(root, "restart", restart_text(plan));
-	r = r < 0 ? (json_object_put(changes), r) : json_add(root, "changes", changes);
-	return r < 0 ? (json_object_put(notes), r) : json_add(root, "notes", notes);
+	if (r < 0) {
+		json_object_put(changes);
+		json_object_put(notes);
+		return r;
+	}
+	r = json_add(root, "changes", changes);
+	return json_add(root, "notes", notes) < 0 ? -ENOMEM : r;
 }
 
 static int print_plan_json(const struct engine *engine, const struct configure_plan *plan)
@@ -222,7 +247,7 @@ static int work(const struct configure_command *command, const struct host *host
 {
 	cleanup(configure_plan_release) struct configure_plan plan = { .changes = NULL };
 	char path[PATH_MAX] = "";
-	struct runtime_entry entry = { command->name ? command->name : "nvidia", path };
+	struct runtime_entry entry = { name_of(command), path };
 	struct configure_options options = {
 		.wish = { .entries = &entry,
 			  .count = 1,
@@ -242,7 +267,7 @@ static int work(const struct configure_command *command, const struct host *host
 		return fail(EXIT_FAILED, &error);
 	say_notes(&plan.notes);
 	if (!command->common.json)
-		print_engine(engine);
+		configure_print_engine(engine);
 	int code = command->common.json ? print_plan_json(engine, &plan) : print_plan(&plan);
 	return code != EXIT_DONE || command->common.dry_run
 		       ? code
@@ -260,6 +285,18 @@ static int configure_run(void *data, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
+	if (command->runtime_class) {
+		print_text(stdout,
+			   "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata:\n  name: %s\n"
+			   "handler: %s\n",
+			   name_of(command), name_of(command));
+		return EXIT_DONE;
+	}
+	if (command->check + command->undo + command->common.dry_run > 1 &&
+	    (command->check || !command->common.dry_run)) {
+		say("--check changes nothing and takes no --undo or --dry-run beside it");
+		return EXIT_USAGE;
+	}
 	if (command->config && (!command->runtime || command->config[0] != '/')) {
 		say("--config wants an absolute path, and --runtime beside it");
 		return EXIT_USAGE;
@@ -276,7 +313,9 @@ static int configure_run(void *data, int argc, char **argv)
 			error_no_memory(&error);
 			return fail(EXIT_FAILED, &error);
 		}
-	return work(command, &host, chosen);
+	return command->check
+		       ? configure_check(&host, chosen, name_of(command), command->common.json)
+		       : work(command, &host, chosen);
 }
 
 const struct command command_configure = {

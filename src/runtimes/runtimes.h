@@ -18,6 +18,7 @@
 #include "runtimes/diff.h"
 #include "runtimes/engines.h"
 #include "runtimes/host.h"
+#include "runtimes/report.h"
 
 struct runtime {
 	char name[16];   /* "runc" or "crun" */

@@ -27,6 +27,8 @@ static int systemctl(struct fake_engine *fake, const char *verb, struct error *e
 					      "systemctl is-active failed (exit "
 					      "status 3): failed")
 				  : 0;
+	if (fake->start)
+		fake->start(fake->host);
 	fake->down = fake->bad_starts > 0;
 	fake->bad_starts -= fake->bad_starts > 0;
 	return fake->down ? error_set(error, ECHILD,

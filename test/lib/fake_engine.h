@@ -14,6 +14,8 @@ struct fake_engine {
 	unsigned bad_starts, bad_files;
 	/* What the program prints when it is asked for its configuration; NULL: nothing. */
 	int (*dump)(const struct host *host, char **ret, struct error *error);
+	/* What the daemon does when it starts; NULL: nothing. */
+	void (*start)(const struct host *host);
 	const struct host *host;
 	bool down;
 };

@@ -322,6 +322,110 @@ TEST(names_and_paths_of_runtimes)
 	}
 }
 
+#define K3S      "var/lib/rancher/k3s/agent/etc/containerd/config.toml"
+#define K3S_BASE "version = 2\nroot = \"/k3s\"\n"
+
+/* As k3s: the file is made of the base and of what the template says beside it. */
+static void k3s_start(const struct host *host)
+{
+	autofree char *template = NULL;
+	autostrbuf text = STRBUF_INIT(65536);
+	struct error error = ERROR_INIT;
+
+	strbuf_adds(&text, K3S_BASE);
+	if (host_read(host, K3S ".tmpl", &template, NULL, NULL) == 0)
+		strbuf_adds(&text, strchr(template, '\n') + 1);
+	assert_int_equal(host_write(host, K3S, text.data, 0600, &error), 0);
+}
+
+static void k3s_start_blind(const struct host *host)
+{
+	struct error error = ERROR_INIT;
+
+	assert_int_equal(host_write(host, K3S, K3S_BASE, 0600, &error), 0);
+}
+
+static void open_k3s(struct scene *scene)
+{
+	static const struct fixture_file files[] = { { K3S, K3S_BASE },
+						     { "usr/bin/systemctl", "" } };
+
+	scene_open(scene, files, ARRAY_SIZE(files), ENGINE_CONTAINERD, "/k3s/bin/k3s",
+		   "k3s.service");
+	free(scene->engine.config);
+	scene->engine.config = strdup("/" K3S);
+	assert_non_null(scene->engine.config);
+	snprintf(scene->engine.distribution, sizeof(scene->engine.distribution), "k3s");
+	scene->engine.major = 1;
+	scene->engine.minor = 7;
+}
+
+TEST(a_template_is_judged_by_what_is_made_of_it)
+{
+	struct scene scene;
+
+	open_k3s(&scene);
+	scene.fake.start = k3s_start;
+	assert_int_equal(scene_call(&scene, false), 0);
+	assert_true(file_has(&scene, K3S, RUNTIME));
+	assert_string_equal(scene.fake.calls, "systemctl restart k3s.service\n"
+					      "systemctl is-active k3s.service\n");
+	assert_int_equal(scene_call(&scene, false), 0);
+	assert_int_equal(fake_engine_count(&scene.fake, "systemctl restart"), 1);
+	assert_int_equal(scene_call(&scene, true), 0);
+	check_file(&scene, K3S, K3S_BASE);
+	check_file(&scene, K3S ".tmpl", NULL);
+	scene_close(&scene);
+	/* One that does not read the template: found out after the restart, and taken back. */
+	open_k3s(&scene);
+	scene.fake.start = k3s_start_blind;
+	assert_int_equal(scene_call(&scene, false), -EIO);
+	assert_non_null(strstr(scene.error.message, "does not see the runtime nvidia"));
+	check_file(&scene, K3S ".tmpl", NULL);
+	assert_int_equal(fake_engine_count(&scene.fake, "systemctl restart"), 2);
+	scene_close(&scene);
+}
+
+static int dump_file(const struct host *host, char **ret, struct error *error)
+{
+	return host_read(host, "/etc/containerd/config.toml", ret, NULL, error);
+}
+
+static int dump_nothing(const struct host *host, char **ret, struct error *error)
+{
+	(void)host;
+	*ret = strdup("version = 2\n");
+	return *ret ? 0 : error_no_memory(error);
+}
+
+/* containerd is asked for its own view, and a view without our runtime is a failure. */
+TEST(the_dump_of_containerd_decides)
+{
+	static const struct fixture_file files[] = {
+		{ "etc/containerd/config.toml", "version = 2\nroot = \"/r\"\n" },
+		{ "bin/systemctl", "" },
+	};
+
+	for (int good = 0; good < 2; good++) {
+		struct scene scene;
+
+		scene_open(&scene, files, ARRAY_SIZE(files), ENGINE_CONTAINERD,
+			   "/usr/bin/containerd", "containerd.service");
+		scene.engine.major = 1;
+		scene.engine.minor = 7;
+		scene.fake.dump = good ? dump_file : dump_nothing;
+		assert_int_equal(scene_call(&scene, false), good ? 0 : -EBADMSG);
+		assert_int_equal(fake_engine_count(&scene.fake,
+						   "containerd --config "
+						   "/etc/containerd/config.toml config dump"),
+				 1);
+		assert_int_equal(fake_engine_count(&scene.fake, "systemctl restart"), good);
+		if (!good)
+			check_file(&scene, "etc/containerd/config.toml", files[0].text);
+		scene_close(&scene);
+	}
+}
+
 TEST(differences)
 {
 	static const struct {
