@@ -274,6 +274,36 @@ static int work(const struct configure_command *command, const struct host *host
 		       : do_it(command, host, engine, &options, &plan);
 }
 
+/* 0, or EXIT_USAGE after a sentence. */
+static int check_options(const struct configure_command *command)
+{
+	if (command->check && (command->undo || command->common.dry_run)) {
+		say("--check changes nothing and takes no --undo or --dry-run beside it");
+		return EXIT_USAGE;
+	}
+	if (command->config && (!command->runtime || command->config[0] != '/')) {
+		say("--config wants an absolute path, and --runtime beside it");
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int print_runtime_class(const char *name)
+{
+	print_text(stdout,
+		   "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata:\n  name: %s\n"
+		   "handler: %s\n",
+		   name, name);
+	return EXIT_DONE;
+}
+
+static int fail_choice(int r, const struct error *error)
+{
+	if (r == -ENOENT || r == -EACCES)
+		return fail(EXIT_RIGHTS, error);
+	return fail(r == -EEXIST ? EXIT_USAGE : EXIT_FAILED, error);
+}
+
 static int configure_run(void *data, int argc, char **argv)
 {
 	const struct configure_command *command = data;
@@ -285,28 +315,13 @@ static int configure_run(void *data, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (command->runtime_class) {
-		print_text(stdout,
-			   "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata:\n  name: %s\n"
-			   "handler: %s\n",
-			   name_of(command), name_of(command));
-		return EXIT_DONE;
-	}
-	if (command->check + command->undo + command->common.dry_run > 1 &&
-	    (command->check || !command->common.dry_run)) {
-		say("--check changes nothing and takes no --undo or --dry-run beside it");
+	if (command->runtime_class)
+		return print_runtime_class(name_of(command));
+	if (check_options(command) != 0)
 		return EXIT_USAGE;
-	}
-	if (command->config && (!command->runtime || command->config[0] != '/')) {
-		say("--config wants an absolute path, and --runtime beside it");
-		return EXIT_USAGE;
-	}
 	int r = choose(command, &host, &list, &assumed, &chosen, &error);
 	if (r < 0)
-		return fail(r == -ENOENT || r == -EACCES ? EXIT_RIGHTS
-			    : r == -EEXIST               ? EXIT_USAGE
-							 : EXIT_FAILED,
-			    &error);
+		return fail_choice(r, &error);
 	/* The list is ours: its items may be told more. */
 	for (size_t i = 0; i < list.count; i++)
 		if (&list.items[i] == chosen && engine_ask_version(&host, &list.items[i]) < 0) {
