@@ -8,7 +8,7 @@
 
 static const struct {
 	const char *output;
-	enum version_verdict verdict = VERSION_FINE;
+	enum version_verdict verdict;
 	const char *sentence; /* part of it; NULL: none */
 } rows[] = {
 	/* Debian 12 and 13, Ubuntu 22.04, as they print it. */
