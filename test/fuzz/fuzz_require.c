@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strbuf_addf(&more, "cuda>=13 %s cuda>=12", rest);
 	must(check(more.data, &facts) != -EPERM);
 	must(r != -EINVAL || check(more.data, &facts) == -EINVAL);
-	if (!strpbrk(rest, " ,"))
+	if (!strpbrk(rest, " ,<>=!"))
 		check_contrary(rest, &facts);
 	facts.card = NULL;
 	check(rest, &facts);
