@@ -239,6 +239,16 @@ written_file() {
 	[[ $SAID == *"the container asks for 77, which is none of the 4 cards"* ]]
 }
 
+@test "through the wrapper: an image that needs a newer driver is stopped with a sentence, another one is not" {
+	not asks gpupool "$(annotation nvidia.com/gpu=1) | .envs = [{key: \"NVIDIA_REQUIRE_CUDA\", value: \"cuda>=12.4\"}]"
+	echo "$SAID"
+	[[ $SAID == *"CUDA >= 12.4"*"offers 12.2"* ]]
+	container_stop
+	container_start "$(annotation nvidia.com/gpu=1) | .image.image = \"localhost/tools:1\" |
+		.envs = [{key: \"NVIDIA_REQUIRE_CUDA\", value: \"cuda>=12.2\"}]"
+	works_with 1
+}
+
 @test "through the wrapper: without an inventory file the cards are those that the kernel module lists" {
 	inside mv /run/gpupool/inventory.json $CRI/kept.json
 	asks gpupool "$(annotation nvidia.com/gpu=1)" || true
