@@ -432,3 +432,35 @@ told() {
 	run container runc
 	reached "$output" 0
 }
+
+@test "what is missing or broken ends in one sentence, and no runtime is started" {
+	told
+	local row what text
+	for row in "rm -r $BUNDLE:cannot open the bundle" "rm $BUNDLE/config.json:cannot read config.json of the bundle" \
+		"truncate -s 0 $BUNDLE/config.json:config.json:1:1" "truncate -s 10M $BUNDLE/config.json:larger than" \
+		"rm $BUNDLE/config.json; mkdir $BUNDLE/config.json:no regular file" \
+		"rm $BUNDLE/config.json; mkfifo $BUNDLE/config.json:no regular file" \
+		"rm -r $BUNDLE/rootfs:cannot open the container's root rootfs" \
+		"mv $BUNDLE/config.json $BUNDLE/real; ln -s real $BUNDLE/config.json:is a link"; do
+		rm -rf "$BUNDLE" "$LOG"
+		bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
+		what=${row%%:*} text=${row#*:}
+		sh -c "$what"
+		run inside timeout 20 "$WRAPPER" --log "$LOG" --log-format json create --bundle "$BUNDLE" id
+		echo "$what: $output"
+		[ "$status" = 1 ]
+		[ "${#lines[@]}" = 1 ]
+		grep -qF "$text" <<<"$output"
+		grep -qF "$text" <<<"$(log_error)"
+	done
+}
+
+@test "a broken inventory file is said and passed over" {
+	mkdir "$BATS_TEST_TMPDIR/run"
+	echo '{"version": 1' >"$BATS_TEST_TMPDIR/run/inventory.json"
+	echo '[]' >"$BATS_TEST_TMPDIR/run/driver-files.json"
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=4)"
+	GPUPOOL_RUN_DIR=$BATS_TEST_TMPDIR/run run container runc
+	reached "$output" 4
+	grep -q "inventory.json" "$LOG"
+}
