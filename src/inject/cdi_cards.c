@@ -37,7 +37,7 @@ static int add_nodes(struct making *making, struct json_object *edits,
 		     const struct subject *subject)
 {
 	for (size_t i = 0; i < subject->node_count; i++) {
-		char path[64];
+		char path[sizeof("/dev/") + sizeof(subject->nodes[i]->name)];
 
 		snprintf(path, sizeof(path), "/dev/%s", subject->nodes[i]->name);
 		int r = making_node(making, edits, path, subject->nodes[i]);

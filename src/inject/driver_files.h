@@ -28,12 +28,16 @@ struct driver_file {
 				   * "vdpau/libvdpau_nvidia.so.1"); binary: "nvidia-smi"; else
 				   * the absolute path in the container */
 	bool directory;           /* the source is one */
+	unsigned gated;           /* only for who asks for one of these (enum gated); 0: for all */
 };
 
 struct driver_node {
-	char name[32]; /* "nvidia0", "nvidiactl", "nvidia-uvm" */
+	char name[64]; /* below /dev: "nvidia0", "nvidiactl", "nvidia-caps/nvidia-cap3" */
 	char *path;    /* on the host; owned */
 	unsigned major, minor;
+	unsigned mode, uid, gid; /* of the host's node */
+	unsigned gated; /* only for who asks for one of these (enum gated); 0: by its name */
+	char bus_id[CARD_BUS_ID_MAX]; /* of the card whose display node it is, or "" */
 };
 
 struct driver_files {

@@ -2,7 +2,8 @@
 /*
  * Grant to plan of edits, plan to OCI spec. A plan is data: it can be printed, compared and tested
  * before anything happens. Nothing here mounts, executes or writes; the only reading is of the
- * driver root and of the existence of names in the container's root.
+ * driver root, of the existence of names in the container's root, and of what kind of file the
+ * sources of the container's own mounts are.
  *
  * Sources of mounts come from the driver root only, resolved inside it. Nothing in the image is
  * opened for its content, parsed, executed or used as a source.
@@ -48,6 +49,12 @@ int driver_files_find_for(const char *root, const char *version, unsigned capabi
 void driver_files_free(struct driver_files *files);
 DEFINE_CLEANUP(struct driver_files, driver_files_free)
 
+enum edit_node {
+	EDIT_NODE_MADE,  /* by the runtime, in the container */
+	EDIT_NODE_BOUND, /* of the host, mounted: in a user namespace none can be made */
+	EDIT_NODE_THERE, /* by a mount of the container's own: only the rule is added */
+};
+
 enum edit_kind { EDIT_ENV, EDIT_DEVICE, EDIT_MOUNT, EDIT_MASK, EDIT_KIND_MAX };
 
 struct edit {
@@ -57,6 +64,7 @@ struct edit {
 	const char *options;     /* mount: "ro,nosuid,nodev,rbind,rprivate"; static */
 	unsigned major, minor;   /* device */
 	unsigned mode, uid, gid; /* device: of the node made in the container */
+	enum edit_node node;     /* device */
 	bool only_if_unset;      /* env: an image's own value wins */
 	bool make_target;        /* mount below PATH_HOST_DRIVER: the caller makes the empty file */
 	char *reason;            /* why this edit; owned */
@@ -83,7 +91,9 @@ enum inject_target {
 
 struct injection {
 	const struct inventory *inventory;
-	const struct grant *const *grants; /* those of this container; may be none */
+	/* Those of this container; may be none. A grant without a card is the driver's files and
+	 * control nodes and no card. Of kind MIG: the uuid of a part is that of the instance. */
+	const struct grant *const *grants;
 	size_t grant_count;
 	const struct driver_files *files;
 	unsigned capabilities;
@@ -91,13 +101,16 @@ struct injection {
 	int root_fd;              /* O_PATH on the container's root; -1: nothing can be looked up */
 	struct json_object *spec; /* the OCI spec as it is, for mounts already there; may be NULL */
 	unsigned uid, gid;        /* owner of the nodes made in the container */
+	bool user_namespace;      /* the container gets one of its own */
+	unsigned gated;           /* enum gated: what was asked for beside the cards */
+	const struct string_list *imex; /* channel numbers, decimal; NULL: none */
 };
 
 /*
  * Fills *ret with the edits for the grants. Without a grant the plan only makes sure that no card
  * is reachable: NVIDIA_VISIBLE_DEVICES=void, no device, no rule. files may be NULL then. -EPERM
  * with *ret_reason (object "the container" unless it was set) when the root, a mount or the
- * working directory must be refused; -ENODEV when a granted card has no usable device node.
+ * working directory must be refused; -ENODEV when something granted has no usable device node.
  */
 int edit_plan_build(const struct injection *injection, struct edit_plan *ret,
 		    struct reason *ret_reason, struct error *error);

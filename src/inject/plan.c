@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan of edits: environment, device nodes, masks. Files are in plan_files.c. */
+/* The plan of edits: environment and masks. Nodes are in plan_devices.c, files in plan_files.c. */
 #include "inject/plan.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-/* nvidia, nvidiactl and nvidia-modeset have this major by registration (kernel devices.txt). */
-enum { CARD_MAJOR = 195 };
 
 static void edit_release(struct edit *edit)
 {
@@ -99,164 +96,6 @@ int builder_refuse(struct builder *builder, enum reason_code code, const char *d
 	return error_set(builder->error, EPERM, "%s", sentence.data);
 }
 
-/* The grant that holds CARD, and how much of it; NULL when none does. */
-static const struct grant *find_grant(const struct injection *injection, const struct card *card,
-				      const struct grant_card **ret)
-{
-	for (size_t i = 0; i < injection->grant_count; i++) {
-		const struct grant *grant = injection->grants[i];
-
-		for (size_t j = 0; j < grant->card_count; j++) {
-			if (strcmp(grant->cards[j].uuid, card->uuid) != 0)
-				continue;
-			*ret = &grant->cards[j];
-			return grant;
-		}
-	}
-	return NULL;
-}
-
-static int check_grants(struct builder *builder)
-{
-	const struct injection *injection = builder->injection;
-
-	for (size_t i = 0; i < injection->grant_count; i++) {
-		const struct grant *grant = injection->grants[i];
-
-		for (size_t j = 0; j < grant->card_count; j++)
-			if (!inventory_find(injection->inventory, grant->cards[j].uuid))
-				return error_set(builder->error, ENODEV,
-						 "card %s was granted and is not in the inventory; "
-						 "see gpupool inventory",
-						 grant->cards[j].uuid);
-	}
-	return 0;
-}
-
-static int add_device(struct builder *builder, const struct driver_node *node, const char *reason)
-{
-	const struct injection *injection = builder->injection;
-	char name[64];
-	struct edit edit = { .kind = EDIT_DEVICE,
-			     .name = name,
-			     .source = node->path,
-			     .options = "rw",
-			     .major = node->major,
-			     .minor = node->minor,
-			     /* On this machine's own root the node is the caller's alone. */
-			     .mode = injection->target == INJECT_HOST ? 0600 : 0666,
-			     .uid = injection->uid,
-			     .gid = injection->gid };
-
-	snprintf(name, sizeof(name), "/dev/%s", node->name);
-	return builder_add(builder, &edit, "%s", reason);
-}
-
-static int describe_grant(const struct grant *grant, const struct grant_card *part,
-			  const struct card *card, struct strbuf *out)
-{
-	char which[CARD_DESCRIPTION_MAX];
-
-	card_describe(card, which);
-	strbuf_addf(out, "%s is granted", which);
-	if (grant->kind == REQUEST_SLICE) {
-		strbuf_addf(out, ": a slice of %u GiB", part->units);
-		if (part->compute_percent)
-			strbuf_addf(out, " and %u %% compute", part->compute_percent);
-	}
-	strbuf_addf(out, ", enforcement: %s", enforcement_to_string(grant->enforcement));
-	return strbuf_failed(out);
-}
-
-static int add_card(struct builder *builder, const struct card *card)
-{
-	const struct driver_files *files = builder->injection->files;
-	const struct grant_card *part = NULL;
-	const struct grant *grant = find_grant(builder->injection, card, &part);
-	autostrbuf reason = STRBUF_INIT(ERROR_MESSAGE_MAX);
-	char name[32], which[CARD_DESCRIPTION_MAX];
-
-	if (!grant)
-		return 0;
-	card_describe(card, which);
-	snprintf(name, sizeof(name), "nvidia%u", card->minor);
-	const struct driver_node *node = driver_files_node(files, name);
-	if (!node)
-		return error_set(builder->error, ENODEV,
-				 "%s has no device node %s, neither in /dev of driver root "
-				 "%s nor in /dev; make it with nvidia-modprobe -c %u",
-				 which, name, files->root, card->minor);
-	if (node->major != CARD_MAJOR || node->minor != card->minor)
-		return error_set(builder->error, ENODEV,
-				 "%s is device %u:%u and not %d:%u of %s; remove it and make "
-				 "it again with nvidia-modprobe -c %u",
-				 node->path, node->major, node->minor, CARD_MAJOR, card->minor,
-				 which, card->minor);
-	if (describe_grant(grant, part, card, &reason) < 0)
-		return error_no_memory(builder->error);
-	return add_device(builder, node, reason.data);
-}
-
-/* Nodes that belong to no card. How to add one: a row. */
-static const struct {
-	const char *name;
-	unsigned capabilities; /* 0: with any grant */
-	bool needed;           /* say so when it is absent */
-	const char *reason;
-	const char *without; /* what happens when it is absent, and the cure */
-} control_rows[] = {
-	{ "nvidiactl", 0, true, "every use of a card opens it; it gives access to none",
-	  "no program can use the cards; load the driver with nvidia-modprobe" },
-	{ "nvidia-uvm", CAPABILITY_COMPUTE | CAPABILITY_VIDEO, true,
-	  "CUDA opens it; it gives access to no card",
-	  "CUDA programs will not start; make it with nvidia-modprobe -u -c 0" },
-	{ "nvidia-uvm-tools", CAPABILITY_COMPUTE | CAPABILITY_VIDEO, false,
-	  "CUDA's profilers open it; it gives access to no card", NULL },
-	{ "nvidia-modeset", CAPABILITY_DISPLAY, false,
-	  "display opens it; it gives access to no card", NULL },
-};
-
-static int add_controls(struct builder *builder)
-{
-	const struct injection *injection = builder->injection;
-
-	for (size_t i = 0; i < ARRAY_SIZE(control_rows); i++) {
-		const struct driver_node *node =
-			driver_files_node(injection->files, control_rows[i].name);
-		int r = 0;
-
-		if (control_rows[i].capabilities &&
-		    !(control_rows[i].capabilities & injection->capabilities))
-			continue;
-		if (node)
-			r = add_device(builder, node, control_rows[i].reason);
-		else if (control_rows[i].needed)
-			r = builder_note(builder, "/dev/%s is absent: %s.", control_rows[i].name,
-					 control_rows[i].without);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int add_devices(struct builder *builder)
-{
-	const struct inventory *inventory = builder->injection->inventory;
-	const char *place;
-	int r = guard_covers(&builder->guard, "/dev/nvidiactl", &place);
-
-	if (r < 0)
-		return error_no_memory(builder->error);
-	if (r > 0)
-		return builder_refuse(builder, REASON_BAD_MOUNT,
-				      "%.200s, where the device nodes of the cards must be made",
-				      place);
-	r = check_grants(builder);
-	for (size_t i = 0; r == 0 && i < inventory->card_count; i++)
-		r = add_card(builder, &inventory->cards[i]);
-	return r < 0 ? r : add_controls(builder);
-}
-
 /*
  * Masking needs no mount of ours, and a container that masks nothing (a privileged one) is left
  * alone: the first mask below /proc would keep it from starting containers of its own.
@@ -276,11 +115,10 @@ static int add_masks(struct builder *builder)
 		return 0;
 	for (size_t i = 0; i < injection->inventory->card_count; i++) {
 		const struct card *card = &injection->inventory->cards[i];
-		const struct grant_card *part;
 		char path[128], which[CARD_DESCRIPTION_MAX];
 		struct edit edit = { .kind = EDIT_MASK, .name = path };
 
-		if (!*card->bus_id || find_grant(injection, card, &part) ||
+		if (!*card->bus_id || injection_grants(injection, card) ||
 		    strspn(card->bus_id, "0123456789abcdefABCDEF:.") != strlen(card->bus_id))
 			continue;
 		snprintf(path, sizeof(path), "/proc/driver/nvidia/gpus/%s", card->bus_id);
@@ -310,7 +148,7 @@ static int build(struct builder *builder)
 	if (r == 0)
 		r = add_void(builder);
 	if (r == 0 && builder->injection->grant_count > 0) {
-		r = add_devices(builder);
+		r = builder_add_devices(builder);
 		if (r == 0)
 			r = builder_add_files(builder);
 	}

@@ -9,8 +9,9 @@ enum { EDITS_MAX = 4096, NOTE_MAX = 16384 };
 
 /* Places in the container where nothing of ours may be created. */
 struct guard {
-	int root;                  /* O_PATH on the container's root, or -1 */
-	struct string_list places; /* mounts of volumes, links resolved inside the root */
+	int root;                   /* O_PATH on the container's root, or -1 */
+	struct string_list places;  /* mounts of volumes, links resolved inside the root */
+	struct string_list sources; /* what is mounted there, one a place; "" unknown */
 };
 
 struct builder {
@@ -19,6 +20,7 @@ struct builder {
 	struct reason *reason;
 	struct error *error;
 	struct guard guard;
+	unsigned placed, covered; /* of the file at hand: targets, and those with a mount at them */
 };
 
 /* Adds a copy of EDIT, its strings included, with a reason. 0 or -errno with builder->error. */
@@ -43,6 +45,17 @@ int guard_covers(const struct guard *guard, const char *path, const char **ret);
  */
 int guard_mount_point(const struct guard *guard, const char *path, bool directory,
 		      struct strbuf *real, const char **ret);
+/*
+ * What the container sees at PATH because of a volume of its own: the path on the host, into HOST.
+ * 2 when the volume is at PATH itself, 1 when above, 0 when there is none or its source is no path,
+ * -ENOMEM.
+ */
+int guard_host_path(const struct guard *guard, const char *path, struct strbuf *host);
+
+/* Device nodes of what was granted, and of the driver as a whole. */
+int builder_add_devices(struct builder *builder);
+/* Whether CARD is granted, whole or by a slice or an instance of it. */
+bool injection_grants(const struct injection *injection, const struct card *card);
 
 /* Mounts of libraries, programs, firmware, config files and sockets, and the env beside them. */
 int builder_add_files(struct builder *builder);

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "inject/driver_table.h"
 #include "inject/plan.h"
@@ -38,6 +40,36 @@ static bool on_host(const struct builder *builder)
 	return builder->injection->target == INJECT_HOST;
 }
 
+static bool same_file(const char *left, const char *right)
+{
+	struct stat a, b;
+
+	if (strcmp(left, right) == 0)
+		return true;
+	return stat(left, &a) == 0 && stat(right, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+/* PATH, at or below PLACE, is the container's own: the very file, or one that hides ours. */
+static int add_covered(struct builder *builder, const char *path, const char *place,
+		       const struct driver_file *file)
+{
+	autostrbuf host = STRBUF_INIT(ROOT_PATH_MAX);
+	int r = guard_host_path(&builder->guard, path, &host);
+
+	if (r == -ENOMEM)
+		return error_no_memory(builder->error);
+	if (r > 0 && same_file(host.data, file->source)) {
+		builder->placed++;
+		return 0;
+	}
+	builder->covered += r == 2;
+	return builder_note(builder,
+			    "%s is not mounted: the container has a volume or no "
+			    "usable path at %s.",
+			    path, place);
+}
+
 /* Mounts SOURCE at PATH unless a volume of the container lies there. */
 static int add_mount(struct builder *builder, const struct targets *targets, const char *path,
 		     const struct driver_file *file, const char *options, const char *reason)
@@ -52,10 +84,8 @@ static int add_mount(struct builder *builder, const struct targets *targets, con
 	if (r < 0)
 		return error_no_memory(builder->error);
 	if (r > 0)
-		return builder_note(builder,
-				    "%s is not mounted: the container has a volume or no "
-				    "usable path at %s.",
-				    path, place);
+		return add_covered(builder, path, place, file);
+	builder->placed++;
 	name = strdup(real.length ? real.data : path);
 	if (!name)
 		return error_no_memory(builder->error);
@@ -86,6 +116,8 @@ static bool is_wanted(const struct builder *builder, const struct driver_file *f
 	unsigned capabilities = builder->injection->capabilities;
 
 	if (file->bits == 32 && !(capabilities & CAPABILITY_COMPAT32))
+		return false;
+	if (file->gated && !(file->gated & builder->injection->gated))
 		return false;
 	return !file->capabilities || (file->capabilities & capabilities);
 }
@@ -138,12 +170,19 @@ static int add_library(struct builder *builder, const struct targets *targets,
 		const char *name = file->names.items[i];
 		int r = 0;
 
+		builder->placed = builder->covered = 0;
 		if (strchr(name, '/') && !targets->everything)
 			continue;
 		if (file->bits == 64)
 			r = add_wide(builder, targets, file, name, reason);
 		else if (targets->narrow)
 			r = add_mount_in(builder, targets, targets->narrow, name, file, reason);
+		/* A program would load the file of the container's own in its place. */
+		if (r == 0 && file->cuda_search && file->bits == 64 && i == 0 && !builder->placed &&
+		    builder->covered)
+			return builder_refuse(builder, REASON_BAD_MOUNT,
+					      "every place where the driver's %s could be mounted",
+					      name);
 		if (r < 0)
 			return r;
 	}
@@ -431,6 +470,28 @@ static int add_environment(struct builder *builder, const struct targets *target
 	return r;
 }
 
+/* There a mount that has noexec cannot be mounted again without it, and no library loads with it. */
+static int note_noexec(struct builder *builder)
+{
+	const struct driver_files *files = builder->injection->files;
+
+	for (size_t i = 0; builder->injection->user_namespace && i < files->count; i++) {
+		const struct driver_file *file = &files->items[i];
+		struct statvfs status;
+
+		if (file->kind != DRIVER_LIBRARY || !is_wanted(builder, file) ||
+		    statvfs(file->source, &status) < 0 || !(status.f_flag & ST_NOEXEC))
+			continue;
+		return builder_note(
+			builder,
+			"%s lies on a file system that is mounted noexec: in a user "
+			"namespace no runtime can mount it. Mount that file system without "
+			"noexec.",
+			file->source);
+	}
+	return 0;
+}
+
 int builder_add_files(struct builder *builder)
 {
 	const struct driver_files *files = builder->injection->files;
@@ -447,5 +508,7 @@ int builder_add_files(struct builder *builder)
 		r = add_environment(builder, &targets);
 	if (r == 0)
 		r = note_missing(builder);
+	if (r == 0)
+		r = note_noexec(builder);
 	return r < 0 ? r : copy_notes(builder);
 }

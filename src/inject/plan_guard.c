@@ -102,7 +102,9 @@ static int add_places(struct builder *builder)
 			return error_set_errno(builder->error, -r,
 					       "mounts[%zu]: cannot follow %.200s in the image", i,
 					       destination);
-		if (string_list_add(&builder->guard.places, path.data) < 0)
+		if (string_list_add(&builder->guard.places, path.data) < 0 ||
+		    string_list_add(&builder->guard.sources, json_get_string(mount, "source", "")) <
+			    0)
 			return error_no_memory(builder->error);
 	}
 	return 0;
@@ -131,6 +133,30 @@ static int in_volume(const struct guard *guard, const char *path, const char **r
 			continue;
 		*ret = guard->places.items[i];
 		return 1;
+	}
+	return 0;
+}
+
+int guard_host_path(const struct guard *guard, const char *path, struct strbuf *host)
+{
+	autostrbuf real = STRBUF_INIT(ROOT_PATH_MAX);
+	int r = guard->places.count ? resolve(guard, path, &real) : -ENOENT;
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	/* A later mount lies over an earlier one. */
+	for (size_t i = guard->places.count; i-- > 0;) {
+		const char *rest = below(real.data, guard->places.items[i]);
+
+		if (!rest)
+			continue;
+		if (*guard->sources.items[i] != '/')
+			return 0;
+		strbuf_adds(host, guard->sources.items[i]);
+		strbuf_adds(host, rest);
+		if (strbuf_failed(host) < 0)
+			return host->failed == ENOMEM ? -ENOMEM : 0;
+		return *rest ? 1 : 2;
 	}
 	return 0;
 }
@@ -263,4 +289,5 @@ int guard_check(struct builder *builder)
 void guard_release(struct guard *guard)
 {
 	string_list_release(&guard->places);
+	string_list_release(&guard->sources);
 }

@@ -78,6 +78,17 @@ static void print_mount(const struct edit_plan *plan, size_t index, struct strbu
 		strbuf_addf(out, "    %s as %s", source, names.data);
 }
 
+static void print_device(const struct edit *edit, struct strbuf *out)
+{
+	strbuf_addf(out, "  %s  c %u:%u %s", edit->name, edit->major, edit->minor, edit->options);
+	if (edit->node == EDIT_NODE_MADE)
+		strbuf_addf(out, ", mode %04o, owner %u:%u", edit->mode, edit->uid, edit->gid);
+	else if (edit->node == EDIT_NODE_BOUND)
+		strbuf_addf(out, ", mounted from %s", edit->source);
+	else
+		strbuf_adds(out, ", there by a mount of the container");
+}
+
 static void print_edit(const struct edit_plan *plan, size_t index, struct strbuf *out)
 {
 	const struct edit *edit = &plan->edits[index];
@@ -87,9 +98,7 @@ static void print_edit(const struct edit_plan *plan, size_t index, struct strbuf
 		strbuf_addf(out, "  %s=%s", edit->name, edit->source);
 		break;
 	case EDIT_DEVICE:
-		strbuf_addf(out, "  %s  c %u:%u %s, mode %04o, owner %u:%u", edit->name,
-			    edit->major, edit->minor, edit->options, edit->mode, edit->uid,
-			    edit->gid);
+		print_device(edit, out);
 		break;
 	case EDIT_MOUNT:
 		print_mount(plan, index, out);
@@ -155,8 +164,12 @@ static int device_to_json(const struct edit *edit, struct json_object *object)
 
 	snprintf(mode, sizeof(mode), "%04o", edit->mode);
 	if (json_add_uint(object, "major", edit->major) < 0 ||
-	    json_add_uint(object, "minor", edit->minor) < 0 ||
-	    json_add_string(object, "mode", mode) < 0 ||
+	    json_add_uint(object, "minor", edit->minor) < 0)
+		return -ENOMEM;
+	if (edit->node != EDIT_NODE_MADE)
+		return json_add_string(object, "node",
+				       edit->node == EDIT_NODE_BOUND ? "mounted" : "there");
+	if (json_add_string(object, "mode", mode) < 0 ||
 	    json_add_uint(object, "uid", edit->uid) < 0)
 		return -ENOMEM;
 	return json_add_uint(object, "gid", edit->gid);
@@ -221,6 +234,35 @@ int edit_plan_to_json(const struct edit_plan *plan, struct json_object **ret, st
 	return 0;
 }
 
+/* Bound with no option that would need a remount: in a user namespace the flags of the source are
+ * locked. */
+#define BOUND_OPTIONS "bind,rprivate"
+
+static int apply_device(const struct edit *edit, struct json_object *spec, struct error *error)
+{
+	const struct oci_device device = { .path = edit->name,
+					   .type = 'c',
+					   .major = edit->major,
+					   .minor = edit->minor,
+					   .mode = edit->mode,
+					   .uid = edit->uid,
+					   .gid = edit->gid,
+					   .access = edit->options };
+	const struct oci_mount mount = { .destination = edit->name,
+					 .source = edit->source,
+					 .type = "bind",
+					 .options = BOUND_OPTIONS };
+	int r = 0;
+
+	if (edit->node == EDIT_NODE_MADE)
+		return oci_spec_add_device(spec, &device, error);
+	if (edit->node == EDIT_NODE_BOUND)
+		r = oci_spec_add_mount(spec, &mount, error);
+	return r < 0 ? r
+		     : oci_spec_add_device_rule(spec, 'c', edit->major, edit->minor, edit->options,
+						error);
+}
+
 static int apply_edit(const struct edit *edit, struct json_object *spec, struct error *error)
 {
 	switch (edit->kind) {
@@ -229,16 +271,7 @@ static int apply_edit(const struct edit *edit, struct json_object *spec, struct 
 			return 0;
 		return oci_spec_set_env(spec, edit->name, edit->source, error);
 	case EDIT_DEVICE:
-		return oci_spec_add_device(spec,
-					   &(struct oci_device){ .path = edit->name,
-								 .type = 'c',
-								 .major = edit->major,
-								 .minor = edit->minor,
-								 .mode = edit->mode,
-								 .uid = edit->uid,
-								 .gid = edit->gid,
-								 .access = edit->options },
-					   error);
+		return apply_device(edit, spec, error);
 	case EDIT_MOUNT:
 		return oci_spec_add_mount(spec,
 					  &(struct oci_mount){ .destination = edit->name,

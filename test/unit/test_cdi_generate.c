@@ -217,13 +217,13 @@ TEST(a_node_has_its_numbers_and_may_not_be_made)
 	check_set(json_get(spec, "containerEdits"), "deviceNodes", "path",
 		  "/dev/nvidia-modeset /dev/nvidia-uvm /dev/nvidiactl");
 	/* at its own place there is no other path to say */
-	char own[] = "/dev/nvidia1";
+	char own[] = "/dev/nvidia1", *before = question.files.nodes[1].path;
 	question.files.nodes[1].path = own;
 	autojson *second = generate(&options, NULL);
 	assert_null(json_get(
 		json_object_array_get_idx(json_get(find_device(second, "1"), "deviceNodes"), 0),
 		"hostPath"));
-	question.files.nodes[1].path = question_nodes[1].path;
+	question.files.nodes[1].path = before;
 	question_release(&question);
 }
 
