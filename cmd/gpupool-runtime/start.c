@@ -98,6 +98,9 @@ static int make_plan(struct start *start, struct error *error)
 		.target = INJECT_IMAGE,
 		.root_fd = start->root,
 		.spec = start->spec,
+		.user_namespace = oci_spec_has_user_namespace(start->spec),
+		.gated = start->request.gated,
+		.imex = &start->request.imex,
 	};
 
 	return edit_plan_build(&injection, &start->plan, &start->reason, error);
