@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "base/base.h"
 #include "device/device.h"
 #include "formats/formats.h"
+#include "inject/inject.h"
 
 #define ROUNDS_FULL 64u
 #define ROUNDS_MIN  12u
@@ -131,6 +133,11 @@ static void make_inventory(const char *helper, size_t cards)
 	if (device_probe(&options, &inventory, NULL, &error) < 0 ||
 	    device_inventory_write(INVENTORY, &inventory, &error) < 0)
 		die("cannot read the inventory", &error);
+	/* The list of files that were made a moment ago is not kept yet. */
+	do {
+		if (driver_files_keep(KEPT, DRIVER, inventory.driver_version, &error) < 0)
+			die("cannot keep the list of the driver's files", &error);
+	} while (access(KEPT, F_OK) < 0 && poll(NULL, 0, 20) == 0);
 	if (inventory.card_count < cards)
 		die("the simulated driver shows too few cards", NULL);
 }

@@ -11,7 +11,8 @@
 #define WORK           "/run/bench"
 #define DRIVER         "/run/driver"
 #define IMAGE          WORK "/image"
-#define INVENTORY      WORK "/inventory.json"
+#define INVENTORY      WORK "/" NAME_INVENTORY
+#define KEPT           WORK "/" NAME_DRIVER_FILES
 #define CONFIG_BASE    WORK "/base.json"
 
 /* Prints and ends the program. ERROR may be NULL. */
@@ -36,7 +37,7 @@ const char *find_runtime(const char *name);
 void beside(const char *name, char *ret, size_t size);
 /*
  * Runs BENCH on the simulated driver with eight cards, in a mount namespace of its own with IMAGE,
- * CONFIG_BASE and INVENTORY in place; CARDS of them are needed at least. The exit code of the
+ * CONFIG_BASE, INVENTORY and KEPT in place; CARDS of them are needed at least. The exit code of the
  * program; prints a skipped plan where containers cannot be made.
  */
 int bench_with_driver(bool (*bench)(void), size_t cards);

@@ -82,8 +82,13 @@ static int open_root(struct start *start, struct error *error)
 
 static int find_files(struct start *start, struct error *error)
 {
-	return driver_files_find_for(start->inventory.driver_root, start->inventory.driver_version,
-				     start->request.capabilities, &start->files, error);
+	const char *directory = secure_getenv(ENV_RUN_DIR);
+	autostrbuf kept = STRBUF_INIT(4096); /* a path that is too long holds no list */
+
+	strbuf_addf(&kept, "%s/" NAME_DRIVER_FILES, directory && *directory ? directory : PATH_RUN);
+	return driver_files_find_kept(kept.data, start->inventory.driver_root,
+				      start->inventory.driver_version, start->request.capabilities,
+				      &start->files, error);
 }
 
 static int make_plan(struct start *start, struct error *error)

@@ -15,6 +15,9 @@
 #define PATH_CDI         "/etc/cdi"     /* CDI specs that stay */
 #define PATH_CDI_RUN     "/var/run/cdi" /* and those of this boot, which are stronger */
 
+/* Below the run directory, beside the inventory. */
+#define NAME_DRIVER_FILES "driver-files.json"
+
 #define ENV_CONFIG      "GPUPOOL_CONFIG" /* instead of PATH_CONFIG */
 #define ENV_DRIVER_ROOT "GPUPOOL_DRIVER_ROOT"
 #define ENV_RUN_DIR     "GPUPOOL_RUN_DIR"     /* instead of /run/gpupool, for tests and users */

@@ -59,7 +59,7 @@ bool search_wants(const struct search *search, unsigned capabilities)
 	return !capabilities || (capabilities & search->capabilities);
 }
 
-static bool search_is_inside(const struct search *search, const char *path)
+bool search_is_inside(const struct search *search, const char *path)
 {
 	size_t length = strlen(search->root_path);
 
@@ -204,6 +204,8 @@ static int look_plainly(struct search *search, const char *path, struct stat *re
 
 int search_look(struct search *search, const char *path, struct stat *ret_status, char **ret_source)
 {
+	if (search->marks && driver_marks_add(search->marks, search->root_path, path, false) < 0)
+		return -ENOMEM;
 	int plain = look_plainly(search, path, ret_status, ret_source);
 
 	if (plain <= 0)
@@ -257,8 +259,9 @@ static int note_seen(struct search *search, int fd)
 /* 0 with an open directory, 1 when there is nothing to read. */
 static int open_directory(struct search *search, const char *path, bool once, DIR **ret)
 {
+	if (search->marks && driver_marks_add(search->marks, search->root_path, path, true) < 0)
+		return -ENOMEM;
 	int place = look_at_place(search, path, strlen(path));
-
 	if (place == -ENOMEM)
 		return place;
 	autoclose int fd = place < 0 ? place : search->places[place].fd;
@@ -370,6 +373,62 @@ static int set_version(struct search *search, const char *version, struct error 
 	return 0;
 }
 
+static int (*const kept_steps[])(struct search *) = { search_libraries, search_binaries,
+						      search_firmware, search_configs };
+/* What comes and goes while a driver is used. */
+static int (*const passing_steps[])(struct search *) = { search_sockets, search_nodes };
+
+static int run_steps(struct search *search, int (*const *steps)(struct search *), size_t count,
+		     struct error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		int r = steps[i](search);
+
+		if (r == -ENOMEM)
+			return error_no_memory(error);
+		if (r < 0)
+			return error_set_errno(error, -r, "cannot search driver root %s",
+					       search->files->root);
+	}
+	return 0;
+}
+
+/* Utility always: without libnvidia-ml there is no driver. */
+static int search_start(struct search *search, const char *root, unsigned capabilities,
+			struct error *error)
+{
+	*search = (struct search){ .root = -1,
+				   .capabilities = capabilities | CAPABILITY_UTILITY,
+				   .files = calloc(1, sizeof(*search->files)) };
+	return search->files ? open_root(root, search, error) : error_no_memory(error);
+}
+
+/* What can be kept; with MARKS, by what a reader knows that it still holds. */
+static int search_whole(struct search *search, const char *version, struct driver_marks *marks,
+			struct error *error)
+{
+	search->marks = marks;
+	int r = set_version(search, version, error);
+	if (r == 0)
+		r = run_steps(search, kept_steps, ARRAY_SIZE(kept_steps), error);
+	search->marks = NULL;
+	if (r == 0 && !search->library_count)
+		return error_set(error, ENOENT,
+				 "driver root %s has no library of driver version %s; name the "
+				 "driver's place with --driver-root",
+				 search->files->root, search->files->version);
+	return r;
+}
+
+static int search_finish(struct search *search, struct driver_files **ret, struct error *error)
+{
+	int r = run_steps(search, passing_steps, ARRAY_SIZE(passing_steps), error);
+
+	if (r == 0)
+		*ret = TAKE_PTR(search->files);
+	return r;
+}
+
 int driver_files_find(const char *root, const char *version, struct driver_files **ret,
 		      struct error *error)
 {
@@ -379,36 +438,54 @@ int driver_files_find(const char *root, const char *version, struct driver_files
 int driver_files_find_for(const char *root, const char *version, unsigned capabilities,
 			  struct driver_files **ret, struct error *error)
 {
-	static int (*const steps[])(struct search *) = {
-		search_libraries, search_binaries, search_firmware,
-		search_configs,   search_sockets,  search_nodes,
-	};
-	/* Utility always: without libnvidia-ml there is no driver. */
-	cleanup(search_release) struct search search = { .root = -1,
-							 .capabilities =
-								 capabilities | CAPABILITY_UTILITY,
-							 .files =
-								 calloc(1, sizeof(*search.files)) };
+	cleanup(search_release) struct search search = { .root = -1 };
+	int r = search_start(&search, root, capabilities, error);
 
-	if (!search.files)
-		return error_no_memory(error);
-	int r = open_root(root, &search, error);
 	if (r == 0)
-		r = set_version(&search, version, error);
+		r = search_whole(&search, version, NULL, error);
+	return r < 0 ? r : search_finish(&search, ret, error);
+}
+
+int driver_files_read(const char *path, const char *root, const char *version,
+		      unsigned capabilities, struct driver_files **ret, struct error *error)
+{
+	cleanup(search_release) struct search search = { .root = -1 };
+	int r = search_start(&search, root, capabilities, error);
+
+	if (r == 0)
+		r = search_read(&search, path, version, error);
+	return r < 0 ? r : search_finish(&search, ret, error);
+}
+
+int driver_files_find_kept(const char *path, const char *root, const char *version,
+			   unsigned capabilities, struct driver_files **ret, struct error *error)
+{
+	struct error own = ERROR_INIT;
+	int r = driver_files_read(path, root, version, capabilities, ret, &own);
+
+	if (r == 0)
+		return 0;
+	if (r == -ENOMEM)
+		return error_no_memory(error);
+	return driver_files_find_for(root, version, capabilities, ret, error);
+}
+
+int driver_files_keep(const char *path, const char *root, const char *version, struct error *error)
+{
+	cleanup(driver_marks_release) struct driver_marks marks = { 0 };
+	cleanup(search_release) struct search search = { .root = -1 };
+	cleanup(driver_files_freep) struct driver_files *known = NULL;
+
+	int r = driver_files_read(path, root, version, CAPABILITY_ALL, &known, NULL);
+	if (r == 0 || r == -ENOMEM)
+		return r < 0 ? error_no_memory(error) : 0;
+	r = search_start(&search, root, CAPABILITY_ALL, error);
+	if (r == 0)
+		r = search_whole(&search, version, &marks, error);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		r = steps[i](&search);
-		if (r == -ENOMEM)
-			return error_no_memory(error);
-		if (r < 0)
-			return error_set_errno(error, -r, "cannot search driver root %s", root);
-	}
-	if (!search.library_count)
-		return error_set(error, ENOENT,
-				 "driver root %s has no library of driver version %s; name the "
-				 "driver's place with --driver-root",
-				 root, search.files->version);
-	*ret = TAKE_PTR(search.files);
-	return 0;
+	search.marks = &marks;
+	r = search_write(&search, path, error);
+	search.marks = NULL;
+	return r;
 }

@@ -94,8 +94,7 @@ static int firmware_in(struct search *search, const char *directory)
 	return r < 0 ? r : found;
 }
 
-/* The directory that the kernel searches first, when an administrator named one. */
-static int firmware_parameter(struct search *search, struct strbuf *out)
+int search_firmware_path(const struct search *search, struct strbuf *out)
 {
 	char text[ROOT_PATH_MAX];
 	autoclose int fd = root_open(search->root, "/sys/module/firmware_class/parameters/path",
@@ -120,7 +119,7 @@ int search_firmware(struct search *search)
 
 	if (uname(&system) < 0)
 		return -errno;
-	int r = firmware_parameter(search, &named);
+	int r = search_firmware_path(search, &named);
 	strbuf_addf(&updates, "/lib/firmware/updates/%s", system.release);
 	strbuf_addf(&release, "/lib/firmware/%s", system.release);
 	if (r < 0 || updates.failed || release.failed)

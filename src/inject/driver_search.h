@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
+#include "inject/driver_marks.h"
 #include "inject/driver_table.h"
 #include "inject/inject.h"
 
@@ -30,6 +31,7 @@ struct search {
 	size_t seen_count, seen_capacity;
 	struct search_place *places; /* directories that were looked into; owned */
 	size_t place_count, place_capacity;
+	struct driver_marks *marks; /* what was looked at, to be kept; NULL: not noted */
 };
 
 struct search_place {
@@ -40,6 +42,8 @@ struct search_place {
 
 void search_places_release(struct search *search);
 
+/* Whether PATH on the host lies below the driver root. */
+bool search_is_inside(const struct search *search, const char *path);
 /* Whether a row of CAPABILITIES, 0 for all, is looked for. */
 bool search_wants(const struct search *search, unsigned capabilities);
 /* What PATH is inside the driver root, and its real path on the host; -EXDEV: outside the root. */
@@ -58,6 +62,14 @@ struct driver_file *search_add(struct search *search, enum driver_file_kind kind
 /* 0 or -ENOMEM; after NOTES_MAX notes no more are kept. */
 int driver_files_note(struct driver_files *files, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The directory that the kernel searches for firmware first, when an administrator named one. */
+int search_firmware_path(const struct search *search, struct strbuf *out);
+
+/* The kept list (driver_kept.c). Reading: 0, -ENOENT, -ESTALE, -EPERM, -EINVAL; after an error the
+ * files may hold some. Writing prunes the marks, and leaves out what changed a moment ago. */
+int search_read(struct search *search, const char *path, const char *version, struct error *error);
+int search_write(const struct search *search, const char *path, struct error *error);
 
 /* The steps; 0 or -errno. What is broken becomes a note, what is absent nothing. */
 int search_version(struct search *search, struct error *error);

@@ -46,6 +46,21 @@ int driver_files_find(const char *root, const char *version, struct driver_files
 /* The same for what CAPABILITIES need: no library of another capability is opened. */
 int driver_files_find_for(const char *root, const char *version, unsigned capabilities,
 			  struct driver_files **ret, struct error *error);
+/*
+ * The list of a search that was kept in the file PATH (below the run directory: NAME_DRIVER_FILES),
+ * so that a container's start need not search. It holds for one root and one version (NULL or "":
+ * any), and only while every directory and link that the search read is as it was; sockets and
+ * device nodes are looked for each time. -ENOENT: there is none. -ESTALE: something changed. -EPERM:
+ * others than root and the caller can write it. -EINVAL: it is no such list. In each case
+ * driver_files_find_for() finds what it would have said, and so does driver_files_find_kept().
+ */
+int driver_files_read(const char *path, const char *root, const char *version,
+		      unsigned capabilities, struct driver_files **ret, struct error *error);
+int driver_files_find_kept(const char *path, const char *root, const char *version,
+			   unsigned capabilities, struct driver_files **ret, struct error *error);
+/* Searches and writes it, unless the one that is there still holds. Nothing is written while files of
+ * the driver have just changed: the next one who keeps it does. */
+int driver_files_keep(const char *path, const char *root, const char *version, struct error *error);
 void driver_files_free(struct driver_files *files);
 DEFINE_CLEANUP(struct driver_files, driver_files_free)
 

@@ -56,6 +56,23 @@ static int session_take_lock(struct local_session *session, void (*waiting)(cons
 			 error);
 }
 
+/* Sockets and nodes apart, what a container needs of the driver's files changes with the driver. */
+static int keep_files(const struct inventory *inventory, struct error *error)
+{
+	autostrbuf path = STRBUF_INIT(4096);
+
+	if (inventory->problem[0] || !inventory->driver_version[0])
+		return 0;
+	strbuf_addf(&path, "%s/" NAME_DRIVER_FILES, local_run_directory());
+	if (strbuf_failed(&path) < 0)
+		return error_set(error, ENAMETOOLONG, "the run directory's path is too long");
+	struct error own = ERROR_INIT;
+	int r = driver_files_keep(path.data, inventory->driver_root, inventory->driver_version,
+				  &own);
+	/* Whoever needs a file that is not there says so. */
+	return r == -ENOENT ? 0 : r < 0 ? error_set(error, -r, "%s", own.message) : 0;
+}
+
 int local_inventory_publish(const struct inventory *inventory, struct error *error)
 {
 	autostrbuf path = STRBUF_INIT(4096);
@@ -64,7 +81,9 @@ int local_inventory_publish(const struct inventory *inventory, struct error *err
 	if (strbuf_failed(&path) < 0)
 		return error_set(error, ENAMETOOLONG, "the run directory's path is too long");
 	int r = file_make_directories(local_run_directory(), 0755, error);
-	return r < 0 ? r : device_inventory_write(path.data, inventory, error);
+	if (r == 0)
+		r = device_inventory_write(path.data, inventory, error);
+	return r < 0 ? r : keep_files(inventory, error);
 }
 
 static int session_fill(struct local_session *session, void (*waiting)(const char *sentence),
