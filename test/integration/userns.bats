@@ -11,13 +11,19 @@ setup_file() {
 	engine_find module || { export ABSENT=$WHY; return 0; }
 	namespace_start
 	driver_start t4
-	inside mkdir -p $CRI
 	dev_private
 	handler runc runc
 	handler newer "$MODULES/runc"
+	handler gpupool "$BIN/gpupool-runtime"
 	engine_start
 	image_sandbox
 	image_tools tools
+	inside gpupool inventory >/dev/null
+	inside sh -c 'mkdir -p /etc/nvidia-container-runtime && cat >/etc/nvidia-container-runtime/config.toml' <<-EOF
+		accept-nvidia-visible-devices-as-volume-mounts = true
+		[nvidia-container-runtime]
+		runtimes = ["$([ ! -x "$MODULES/runc" ] || echo "$MODULES/runc\", \"")runc"]
+	EOF
 }
 
 teardown_file() {
@@ -86,4 +92,17 @@ one_card() { # HANDLER
 	run seen_and_allowed
 	echo "$output"
 	[ "$output" = "nvidia0=0 nvidia1=1 reached allowed 0 1" ]
+}
+
+# The last test: it takes the nodes out of /dev, as on a machine whose driver lives in a root of its own.
+@test "a card by the wrapper and the volume list, from a driver root whose nodes are not in /dev" {
+	inside sh -c 'rm -r /dev/nvidia*'
+	pod_of_user gpupool '.image.image = "localhost/tools:1" | .mounts = [{host_path: "/dev/null",
+		container_path: "/var/run/nvidia-container-devices/1"}]'
+	run seen_and_allowed
+	echo "$output"
+	[ "$output" = "nvidia1=1 reached allowed 1" ]
+	see $PROBE open /dev/nvidia1 | grep -qx "/dev/nvidia1 ENXIO"
+	[ "$(see /dlopen_probe libcuda.so.1 libnvidia-ml.so.1 | grep -c ^ok)" = 2 ]
+	[ "$(see nvidia-smi -L | grep -c GPU-)" = 1 ]
 }
