@@ -464,3 +464,27 @@ told() {
 	reached "$output" 4
 	grep -q "inventory.json" "$LOG"
 }
+
+@test "none: the driver's files and control nodes, no card" {
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=none)" /probe open $(paths) /dev/nvidiactl
+	run container runc
+	echo "$output"
+	[ "$status" = 0 ]
+	reached "$output"
+	grep -q '^/dev/nvidiactl ENXIO' <<<"$output"
+	jq -e '[.mounts[].destination | select(test("libcuda.so.1$"))] | length > 0' "$BUNDLE/config.json"
+}
+
+@test "a container in a user namespace: the card's node of the host is bound, with its rule" {
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=6) | .linux.namespaces += [{type: \"user\"}] |
+		.linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings |
+		.mounts |= map(select(.type != \"sysfs\" and .type != \"cgroup\"))"
+	chmod 0711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR" "$BUNDLE"
+	chown -R 100000:100000 "$BUNDLE/rootfs"
+	run container runc
+	echo "$output"
+	[ "$status" = 0 ]
+	reached "$output" 6
+	jq -e '(.linux.devices // [] | length) == 0 and
+		any(.mounts[]; .destination == "/dev/nvidia6" and .source == "/run/driver/dev/nvidia6")' "$BUNDLE/config.json"
+}
