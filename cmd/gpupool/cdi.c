@@ -33,9 +33,9 @@ static const struct option_row generate_rows[] = {
 	{ .name = "mode",
 	  .kind = OPTION_CHOICE,
 	  .argument = "MODE",
-	  .choices = "auto|nvml",
+	  .choices = "auto|nvml|management|gds|mofed|gdrcopy|imex|nvswitch|wsl",
 	  .fallback = "auto",
-	  .help = "what the devices are: see the manual",
+	  .help = "what the devices are",
 	  .offset = offsetof(struct generate_options, mode) },
 	{ .name = "device-name-strategy",
 	  .kind = OPTION_LIST,
@@ -83,7 +83,9 @@ static void machine_release(struct machine *machine)
 	driver_files_free(machine->files);
 }
 
-static int machine_read(const char *driver_root, unsigned capabilities, struct machine *ret)
+/* CARDS: it is of no use without them. */
+static int machine_read(const char *driver_root, unsigned capabilities, bool cards,
+			struct machine *ret)
 {
 	const struct device_options device = { .driver_root = driver_root };
 	struct reason reason = { .code = REASON_NONE };
@@ -96,7 +98,7 @@ static int machine_read(const char *driver_root, unsigned capabilities, struct m
 	/* The MIG devices' UUIDs too, for those who must not ask the driver. */
 	if (geteuid() == 0 && local_inventory_publish(&ret->inventory, &error) < 0)
 		return fail(EXIT_FAILED, &error);
-	if (ret->inventory.problem[0]) {
+	if (cards && ret->inventory.problem[0]) {
 		print_reason(&reason, stderr);
 		return EXIT_RIGHTS;
 	}
@@ -137,6 +139,20 @@ static bool ends_with(const char *text, const char *end)
 	return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
+/* The folder of the file at PATH. */
+static int make_folder(const char *path, struct error *error)
+{
+	autofree char *folder = strdup(path);
+	char *slash = folder ? strrchr(folder, '/') : NULL;
+
+	if (!folder)
+		return error_no_memory(error);
+	if (!slash || slash == folder)
+		return 0;
+	*slash = '\0';
+	return file_make_directories(folder, 0755, error);
+}
+
 static int write_spec(const struct generate_options *options, struct json_object *spec)
 {
 	const char *format = options->format;
@@ -151,6 +167,9 @@ static int write_spec(const struct generate_options *options, struct json_object
 		fputs(text.data, stdout);
 		return EXIT_DONE;
 	}
+	/* Runtimes look in folders that nobody may have made yet. */
+	if (make_folder(options->output, &error) < 0)
+		return fail(EXIT_FAILED, &error);
 	/* Runtimes of every user read it. */
 	if (file_write_atomic(options->output, text.data, text.length, 0644, &error) < 0)
 		return fail(EXIT_FAILED, &error);
@@ -203,7 +222,8 @@ static int generate_run(void *data, int argc, char **argv)
 	for (size_t i = 0; i < options->ids.count; i++)
 		if (string_list_add(&ids, options->ids.items[i]) < 0)
 			return fail(EXIT_FAILED, &error);
-	int code = machine_read(options->common.driver_root, cdi.capabilities, &machine);
+	int code = machine_read(options->common.driver_root, cdi.capabilities,
+				cdi_mode_needs_cards(cdi.mode), &machine);
 	if (code != EXIT_DONE)
 		return code;
 	cdi.inventory = &machine.inventory;
@@ -221,6 +241,12 @@ const struct command command_cdi_generate = {
 		"has its fields, and carries a stamp of the driver's version and the MIG devices, "
 		"by which gpupool cdi diff knows it again. Nothing is written unless --output says "
 		"where; runtimes look in /etc/cdi and /var/run/cdi.\n"
+		"\n"
+		"Modes: nvml gives a device a card and a MIG device; management one with every "
+		"node of "
+		"the driver; gds, mofed, gdrcopy and nvswitch one with the nodes of that name; "
+		"imex a "
+		"device a channel; wsl the one that Windows offers. auto is wsl there, else nvml.\n"
 		"\n"
 		"Libraries go where the loaders of all distributions look, since the image is not "
 		"known. What a container asks for in NVIDIA_DRIVER_CAPABILITIES and "
@@ -480,7 +506,7 @@ static int diff_run(void *data, int argc, char **argv)
 		r = find_specs(&options->directories, &paths, &error);
 	if (r < 0)
 		return fail(r == -ENOENT ? EXIT_RIGHTS : EXIT_FAILED, &error);
-	int code = machine_read(options->common.driver_root, CAPABILITY_ALL, &machine);
+	int code = machine_read(options->common.driver_root, CAPABILITY_ALL, true, &machine);
 	if (code != EXIT_DONE)
 		return code;
 	host.inventory = &machine.inventory;

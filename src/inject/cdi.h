@@ -28,6 +28,9 @@ enum cdi_mode {
 const char *cdi_mode_to_string(enum cdi_mode mode);
 enum cdi_mode cdi_mode_from_string(const char *text);
 
+/* Whether it describes cards, and so cannot be without an inventory of them. */
+bool cdi_mode_needs_cards(enum cdi_mode mode);
+
 /* How devices are called; several give each device several times. */
 enum cdi_names {
 	CDI_NAME_INDEX = 1,      /* "0", "0:1" of a MIG device */

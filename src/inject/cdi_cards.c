@@ -115,6 +115,23 @@ static void name_by_uuid(char ret[static DEVICE_NAME_MAX], const char *uuid, con
 		snprintf(ret, DEVICE_NAME_MAX, "%s", uuid);
 }
 
+/* Nodes of the kernel's display drivers that stand for the card. */
+static void add_display_nodes(const struct making *making, const struct card *card,
+			      struct subject *subject)
+{
+	const struct cdi_options *options = making->options;
+	unsigned capabilities = options->capabilities ? options->capabilities : CDI_CAPABILITIES;
+
+	if (!*card->bus_id || !(capabilities & (CAPABILITY_GRAPHICS | CAPABILITY_DISPLAY)))
+		return;
+	for (size_t i = 0; i < options->files->node_count; i++) {
+		const struct driver_node *node = &options->files->nodes[i];
+
+		if (!node->gated && strcmp(node->bus_id, card->bus_id) == 0)
+			add_subject_node(subject, node);
+	}
+}
+
 static int add_instance(struct making *making, const struct card *card,
 			const struct card_instance *instance, const struct driver_node *card_node,
 			struct json_object *all)
@@ -147,6 +164,9 @@ static int add_instance(struct making *making, const struct card *card,
 				subject.names[0], name, card->minor, instance->gpu_instance);
 		add_subject_node(&subject, node);
 	}
+	/* Only profiles with graphics may use them. */
+	if (strstr(instance->profile, "+gfx"))
+		add_display_nodes(making, card, &subject);
 	return add_subject(making, &subject, all);
 }
 
@@ -162,6 +182,7 @@ static int add_card(struct making *making, const struct card *card, struct json_
 	if (r <= 0)
 		return r;
 	const struct driver_node *node = subject.nodes[0];
+	add_display_nodes(making, card, &subject);
 	r = subject_is_wanted(making, &subject) ? add_subject(making, &subject, all) : 0;
 	for (size_t i = 0; r == 0 && i < card->instance_count; i++)
 		r = add_instance(making, card, &card->instances[i], node, all);

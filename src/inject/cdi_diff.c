@@ -96,12 +96,26 @@ static int check_node(struct comparing *comparing, struct json_object *node)
 		   path, major(status.st_rdev), minor(status.st_rdev), major_number, minor_number);
 }
 
+/* A spec of somebody else: without its program no container would start. */
+static int check_hook(struct comparing *comparing, struct json_object *hook)
+{
+	const char *path = json_get_string(hook, "path", "");
+	struct stat status;
+	int r = is_first(comparing, path);
+
+	if (r <= 0 || stat(path, &status) == 0)
+		return r < 0 ? r : 0;
+	return say(comparing, "%s is gone; the spec has it as a hook.", path);
+}
+
 static int check_edits(struct comparing *comparing, struct json_object *edits)
 {
 	static const struct {
 		const char *key;
 		int (*check)(struct comparing *comparing, struct json_object *item);
-	} rows[] = { { "mounts", check_mount }, { "deviceNodes", check_node } };
+	} rows[] = { { "mounts", check_mount },
+		     { "deviceNodes", check_node },
+		     { "hooks", check_hook } };
 	size_t count = 0;
 
 	for (size_t i = 0; edits && i < ARRAY_SIZE(rows); i++) {
@@ -249,6 +263,24 @@ static bool has_node(struct json_object *device, const char *path)
 	return false;
 }
 
+/* Channels, too, are called by a number. */
+static bool is_card(struct json_object *device)
+{
+	size_t count = 0;
+	struct json_object *list =
+		list_of(json_get(device, "containerEdits"), "deviceNodes", &count);
+
+	if (!is_card_name(json_get_string(device, "name", "")))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const char *path = json_get_string(json_object_array_get_idx(list, i), "path", "");
+
+		if (strncmp(path, "/dev/nvidia", 11) == 0 && isdigit((unsigned char)path[11]))
+			return true;
+	}
+	return false;
+}
+
 /* Nodes of the device NOW that DEVICE of the spec has not. */
 static int check_nodes_of(struct comparing *comparing, struct json_object *device,
 			  struct json_object *now, const char *name)
@@ -281,7 +313,7 @@ static int check_devices(struct comparing *comparing, bool *ret_cards)
 		const char *name = json_get_string(device, "name", "");
 		int r = check_edits(comparing, json_get(device, "containerEdits"));
 
-		if (r == 0 && is_card_name(name)) {
+		if (r == 0 && is_card(device)) {
 			struct json_object *now = find_device(comparing->host, name);
 
 			*ret_cards = true;

@@ -142,6 +142,7 @@ static const struct driver_node *node_of(const struct driver_files *files, const
 static int add_common(struct making *making, const struct edit_plan *plan)
 {
 	const struct driver_files *files = making->options->files;
+	bool managed = making->options->mode == CDI_MANAGEMENT;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < plan->count; i++) {
@@ -156,9 +157,9 @@ static int add_common(struct making *making, const struct edit_plan *plan)
 			r = making_mount(making, making->common, edit->source, edit->name,
 					 edit->options);
 			break;
-		case EDIT_DEVICE:
+		case EDIT_DEVICE: /* those of management are the device's own */
 			node = node_of(files, edit);
-			if (node)
+			if (node && !managed)
 				r = making_node(making, making->common, edit->name, node);
 			break;
 		case EDIT_MASK: /* CDI has none */
@@ -230,18 +231,46 @@ static int make_stamp(struct making *making)
 static const struct mode_row {
 	const char *vendor, *class;
 	int (*devices)(struct making *making);
-	bool common; /* with the driver's files, and the stamp */
+	bool common;    /* with the driver's files, and the stamp */
+	unsigned gated; /* enum gated: whose nodes and files */
+	const char *absent;
 } mode_rows[CDI_MODE_MAX] = {
-	[CDI_NVML] = { DEFAULT_VENDOR, "gpu", cdi_add_cards, true },
+	[CDI_NVML] = { DEFAULT_VENDOR, "gpu", cdi_add_cards, true, 0,
+		       "there is no card that a CDI spec could describe; see gpupool inventory" },
+	[CDI_MANAGEMENT] = { "management." DEFAULT_VENDOR, "gpu", cdi_add_management, true, 0,
+			     "there is no device node of the driver; make them with "
+			     "nvidia-modprobe" },
+	[CDI_GDS] = { DEFAULT_VENDOR, "gds", cdi_add_gated, false, GATED_GDS,
+		      "there is no /dev/nvidia-fs*; load the module nvidia-fs" },
+	[CDI_MOFED] = { DEFAULT_VENDOR, "mofed", cdi_add_gated, false, GATED_MOFED,
+			"there is no /dev/infiniband/uverbs*; load the module ib_uverbs" },
+	[CDI_GDRCOPY] = { DEFAULT_VENDOR, "gdrcopy", cdi_add_gated, false, GATED_GDRCOPY,
+			  "there is no /dev/gdrdrv; load the module gdrdrv" },
+	[CDI_IMEX] = { DEFAULT_VENDOR, "imex-channel", cdi_add_channels, false, 0,
+		       "there is no /dev/nvidia-caps-imex-channels/channel*; make one with "
+		       "nvidia-modprobe -i 0" },
+	[CDI_NVSWITCH] = { DEFAULT_VENDOR, "nvswitch", cdi_add_gated, false, GATED_NVSWITCH,
+			   "there is no /dev/nvidia-nvswitch*; this machine has no NVSwitch, or "
+			   "its "
+			   "driver is not loaded" },
+	[CDI_WSL] = { DEFAULT_VENDOR, "gpu", cdi_add_wsl, true, 0,
+		      "there is no /dev/dxg; this is no WSL2, or it is older than GPUs there" },
 };
 
-static const struct mode_row *find_mode(const struct cdi_options *options)
+/* Where Windows has the driver there is one node, and none of a card. */
+static enum cdi_mode choose_mode(const struct cdi_options *options)
 {
-	enum cdi_mode mode = options->mode;
+	const struct driver_files *files = options->files;
 
-	if (mode == CDI_AUTO)
-		mode = CDI_NVML;
-	return &mode_rows[mode];
+	if (options->mode != CDI_AUTO)
+		return options->mode;
+	return driver_files_node(files, "dxg") && !driver_files_node(files, "nvidiactl") ? CDI_WSL
+											 : CDI_NVML;
+}
+
+bool cdi_mode_needs_cards(enum cdi_mode mode)
+{
+	return mode == CDI_AUTO || mode == CDI_NVML;
 }
 
 static int make_frame(struct making *making, const struct mode_row *row, struct json_object *spec)
@@ -289,9 +318,7 @@ static int make_rest(struct making *making, const struct mode_row *row, struct j
 	if (r == 0)
 		r = check_ids(making);
 	if (r == 0 && json_object_array_length(making->devices) == 0)
-		r = error_set(making->error, ENODEV,
-			      "there is no device that a CDI spec could describe; see gpupool "
-			      "inventory");
+		r = error_set(making->error, ENODEV, "%s", row->absent);
 	if (r == 0 && row->common)
 		r = make_common(making);
 	if (r == 0 && row->common)
@@ -308,11 +335,13 @@ static int make_rest(struct making *making, const struct mode_row *row, struct j
 int cdi_generate(const struct cdi_options *options, struct json_object **ret,
 		 struct string_list *notes, struct error *error)
 {
+	const struct mode_row *row = &mode_rows[choose_mode(options)];
 	autofree bool *found = calloc(options->ids ? options->ids->count + 1 : 1, sizeof(*found));
-	struct making making = {
-		.options = options, .found = found, .notes = notes, .error = error
-	};
-	const struct mode_row *row = find_mode(options);
+	struct making making = { .options = options,
+				 .gated = row->gated,
+				 .found = found,
+				 .notes = notes,
+				 .error = error };
 	autojson *spec = json_object_new_object();
 	int r = spec && found ? make_frame(&making, row, spec) : error_no_memory(error);
 

@@ -4,12 +4,14 @@
 
 #include "formats/formats.h"
 #include "inject/plan.h"
+#include "inject/request.h"
 
 /* A spec that is being made. */
 struct making {
 	const struct cdi_options *options;
 	struct json_object *devices; /* of the spec */
 	struct json_object *common;  /* containerEdits of the spec */
+	unsigned gated;              /* enum gated, of the mode */
 	bool *found;                 /* one an id of the options: something is called so */
 	struct string_list *notes;
 	struct error *error;
@@ -27,8 +29,12 @@ int making_variable(struct making *making, struct json_object *edits, const char
 int making_mount(struct making *making, struct json_object *edits, const char *source,
 		 const char *path, const char *options);
 
-/* The devices of a mode. */
+/* The devices of a mode: none, when the machine has none. */
 int cdi_add_cards(struct making *making);
+int cdi_add_management(struct making *making);
+int cdi_add_gated(struct making *making);
+int cdi_add_channels(struct making *making);
+int cdi_add_wsl(struct making *making);
 
 /* Whether what has these NAMES ("" or NULL: unknown) is asked for; notes what was found. */
 bool making_wants(struct making *making, const char *const *names, size_t count);

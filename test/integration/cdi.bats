@@ -137,8 +137,13 @@ minor() {
 	[ "$(stat -c %a specs/nvidia.yaml)" = 644 ]
 	[ "$(ls specs)" = nvidia.yaml ]
 	grep -q 'GPUPOOL_CDI_STAMP=driver:550.90.07,mig:0000000000000000' specs/nvidia.yaml
-	run inside gpupool cdi generate --output "$PWD/absent/x.yaml"
+	inside gpupool cdi generate --output "$PWD/made/for/x.yaml"
+	[ "$(stat -c %a made/for)" = 755 ]
+	run inside gpupool cdi generate --output /proc/none/x.yaml
 	[ "$status" -eq 1 ]
+	run inside gpupool cdi generate --mode gdrcopy
+	[ "$status" -eq 3 ]
+	[[ $output == *"there is no /dev/gdrdrv; load the module gdrdrv"* ]]
 	run inside gpupool cdi generate --device-id 9
 	[ "$status" -eq 3 ]
 	[[ $output == *"no device is called 9"* ]]

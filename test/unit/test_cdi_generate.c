@@ -335,7 +335,7 @@ TEST(mig_devices_bring_the_nodes_of_their_instances)
 {
 	static char cap_text[][40] = { "/dev/nvidia-caps/nvidia-cap12",
 				       "/dev/nvidia-caps/nvidia-cap13" };
-	struct driver_node nodes[QUESTION_NODES + 2];
+	struct driver_node nodes[QUESTION_NODES + 3];
 	struct card_instance instances[] = {
 		{ .uuid = "MIG-1",
 		  .index = 0,
@@ -356,6 +356,9 @@ TEST(mig_devices_bring_the_nodes_of_their_instances)
 		(struct driver_node){ "nvidia-caps/nvidia-cap12", cap_text[0], 510, 12 };
 	nodes[QUESTION_NODES + 1] =
 		(struct driver_node){ "nvidia-caps/nvidia-cap13", cap_text[1], 510, 13 };
+	nodes[QUESTION_NODES + 2] =
+		(struct driver_node){ "dri/card9", cap_text[1], 226,           9, 0660, 0,
+				      44,          0,           "0000:0f:00.0" };
 	question.files.nodes = nodes;
 	question.files.node_count = ARRAY_SIZE(nodes);
 	question.inventory.cards[1].instances = instances;
@@ -369,10 +372,146 @@ TEST(mig_devices_bring_the_nodes_of_their_instances)
 	assert_true(has_note(&notes, "MIG device 1:1 is left out: it has no device node "
 				     "nvidia-caps/nvidia-cap14"));
 	check_set(find_device(spec, "all"), "deviceNodes", "path",
-		  "/dev/nvidia-caps/nvidia-cap12 /dev/nvidia-caps/nvidia-cap13 /dev/nvidia0 "
-		  "/dev/nvidia1");
+		  "/dev/dri/card9 /dev/nvidia-caps/nvidia-cap12 /dev/nvidia-caps/nvidia-cap13 "
+		  "/dev/nvidia0 /dev/nvidia1");
 	autofree char *variables = set_of(json_get(spec, "containerEdits"), "env", NULL);
 	assert_non_null(strstr(variables, "mig:0000000000000abc"));
+	/* display nodes for profiles with graphics alone */
+	snprintf(instances[0].profile, sizeof(instances[0].profile), "1g.10gb+gfx");
+	autojson *graphics = generate(&options, NULL);
+	check_set(find_device(graphics, "MIG-1"), "deviceNodes", "path",
+		  "/dev/dri/card9 /dev/nvidia-caps/nvidia-cap12 /dev/nvidia-caps/nvidia-cap13 "
+		  "/dev/nvidia1");
+	question_release(&question);
+}
+
+/* Nodes of a machine that has everything, and its two cards' display nodes. */
+static char at_dev[] = "/dev/any";
+static struct driver_node every_node[] = {
+	{ "nvidia0", at_dev, 195, 0, 0666, 0, 0, 0, "" },
+	{ "nvidia1", at_dev, 195, 1, 0666, 0, 0, 0, "" },
+	{ "nvidiactl", at_dev, 195, 255, 0666, 0, 0, 0, "" },
+	{ "nvidia-uvm", at_dev, 511, 0, 0666, 0, 0, 0, "" },
+	{ "nvidia-modeset", at_dev, 195, 254, 0666, 0, 0, 0, "" },
+	{ "nvidia-caps/nvidia-cap1", at_dev, 510, 1, 0400, 0, 0, GATED_MIG_CONFIG, "" },
+	{ "nvidia-caps/nvidia-cap2", at_dev, 510, 2, 0444, 0, 0, GATED_MIG_MONITOR, "" },
+	{ "nvidia-caps/nvidia-cap30", at_dev, 510, 30, 0444, 0, 0, 0, "" },
+	{ "nvidia-caps-imex-channels/channel0", at_dev, 509, 0, 0666, 0, 0, 0, "" },
+	{ "nvidia-caps-imex-channels/channel2047", at_dev, 509, 2047, 0666, 0, 0, 0, "" },
+	{ "nvidia-fs0", at_dev, 508, 0, 0666, 0, 0, GATED_GDS, "" },
+	{ "nvidia-nvswitchctl", at_dev, 507, 255, 0666, 0, 0, GATED_NVSWITCH, "" },
+	{ "nvidia-nvswitch0", at_dev, 507, 0, 0666, 0, 0, GATED_NVSWITCH, "" },
+	{ "nvidia-nvlink", at_dev, 506, 0, 0666, 0, 0, 0, "" },
+	{ "infiniband/uverbs0", at_dev, 231, 192, 0666, 0, 0, GATED_MOFED, "" },
+	{ "infiniband/rdma_cm", at_dev, 10, 58, 0666, 0, 0, GATED_MOFED, "" },
+	{ "gdrdrv", at_dev, 505, 0, 0666, 0, 0, GATED_GDRCOPY, "" },
+	{ "dri/card1", at_dev, 226, 1, 0660, 0, 44, 0, "0000:07:00.0" },
+	{ "dri/renderD128", at_dev, 226, 128, 0660, 0, 105, 0, "0000:07:00.0" },
+	{ "dri/card2", at_dev, 226, 2, 0660, 0, 44, 0, "0000:ff:00.0" },
+	{ "dxg", at_dev, 10, 63, 0666, 0, 0, 0, "" },
+};
+
+/* pkg/nvcdi of NVIDIA's toolkit: lib-nvml, management, gds, mofed, gdrcopy, imex, nvswitch, lib-wsl. */
+static const struct {
+	enum cdi_mode mode;
+	const char *kind, *names, *nodes; /* of the last device, which is "all" */
+	bool common;
+} mode_cases[] = {
+	{ CDI_AUTO, "nvidia.com/gpu", "0 1 all",
+	  "/dev/dri/card1 /dev/dri/renderD128 /dev/nvidia0 /dev/nvidia1", true },
+	{ CDI_MANAGEMENT, "management.nvidia.com/gpu", "all",
+	  "/dev/nvidia-caps-imex-channels/channel0 /dev/nvidia-caps-imex-channels/channel2047 "
+	  "/dev/nvidia-caps/nvidia-cap1 /dev/nvidia-caps/nvidia-cap2 /dev/nvidia-caps/nvidia-cap30 "
+	  "/dev/nvidia-modeset /dev/nvidia-uvm /dev/nvidia0 /dev/nvidia1 /dev/nvidiactl",
+	  true },
+	{ CDI_GDS, "nvidia.com/gds", "all", "/dev/nvidia-fs0", false },
+	{ CDI_MOFED, "nvidia.com/mofed", "all", "/dev/infiniband/rdma_cm /dev/infiniband/uverbs0",
+	  false },
+	{ CDI_GDRCOPY, "nvidia.com/gdrcopy", "all", "/dev/gdrdrv", false },
+	{ CDI_IMEX, "nvidia.com/imex-channel", "0 2047 all",
+	  "/dev/nvidia-caps-imex-channels/channel0 /dev/nvidia-caps-imex-channels/channel2047",
+	  false },
+	{ CDI_NVSWITCH, "nvidia.com/nvswitch", "all",
+	  "/dev/nvidia-nvswitch0 /dev/nvidia-nvswitchctl", false },
+	{ CDI_WSL, "nvidia.com/gpu", "all", "/dev/dxg", true },
+};
+
+TEST(each_mode_describes_its_nodes)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(mode_cases); i++) {
+		struct question question;
+		struct card cards[CARDS];
+		struct cdi_options options;
+
+		ask(&question, cards, &options);
+		question.files.nodes = every_node;
+		question.files.node_count = ARRAY_SIZE(every_node);
+		options.mode = mode_cases[i].mode;
+		options.names = CDI_NAME_INDEX;
+		autojson *spec = generate(&options, NULL);
+		assert_string_equal(json_get_string(spec, "kind", ""), mode_cases[i].kind);
+		check_names(spec, mode_cases[i].names);
+		check_set(find_device(spec, "all"), "deviceNodes", "path", mode_cases[i].nodes);
+		struct json_object *common = json_get(spec, "containerEdits");
+		assert_int_equal(json_get(common, "mounts") != NULL, mode_cases[i].common);
+		assert_int_equal(json_get(common, "env") != NULL, mode_cases[i].common);
+		if (mode_cases[i].mode == CDI_MANAGEMENT)
+			assert_null(json_get(common, "deviceNodes"));
+		/* and of a machine without those nodes none is made */
+		question.files.node_count = 0;
+		struct error error = ERROR_INIT;
+		struct json_object *none = NULL;
+		assert_int_equal(cdi_generate(&options, &none, NULL, &error), -ENODEV);
+		assert_non_null(strstr(error.message, "there is no"));
+		question_release(&question);
+	}
+}
+
+TEST(windows_has_one_node)
+{
+	struct question question;
+	struct card cards[CARDS];
+	struct cdi_options options;
+
+	ask(&question, cards, &options);
+	question.files.nodes = &every_node[ARRAY_SIZE(every_node) - 1];
+	question.files.node_count = 1;
+	question.inventory.card_count = 0;
+	autojson *spec = generate(&options, NULL);
+	check_names(spec, "all");
+	check_set(find_device(spec, "all"), "deviceNodes", "path", "/dev/dxg");
+	question_release(&question);
+}
+
+TEST(a_gated_device_brings_its_files)
+{
+	static char source[] = "/etc/cufile.json", udev[] = "/run/udev";
+	static char *names[] = { source }, *directory[] = { udev };
+	struct driver_file items[QUESTION_ITEMS + 2];
+	struct question question;
+	struct card cards[CARDS];
+	struct cdi_options options;
+
+	ask(&question, cards, &options);
+	memcpy(items, question_items, sizeof(question_items));
+	items[QUESTION_ITEMS] = (struct driver_file){ .kind = DRIVER_CONFIG,
+						      .source = source,
+						      .names = { .items = names, .count = 1 },
+						      .gated = GATED_GDS };
+	items[QUESTION_ITEMS + 1] =
+		(struct driver_file){ .kind = DRIVER_CONFIG,
+				      .source = udev,
+				      .names = { .items = directory, .count = 1 },
+				      .directory = true,
+				      .gated = GATED_GDS };
+	question.files.items = items;
+	question.files.count = ARRAY_SIZE(items);
+	question.files.nodes = every_node;
+	question.files.node_count = ARRAY_SIZE(every_node);
+	options.mode = CDI_GDS;
+	autojson *spec = generate(&options, NULL);
+	check_set(find_device(spec, "all"), "mounts", "containerPath",
+		  "/etc/cufile.json /run/udev");
 	question_release(&question);
 }
 
@@ -407,7 +546,7 @@ TEST(no_card_is_no_spec)
 	ask(&question, cards, &options);
 	question.inventory.cards[0].index = question.inventory.cards[1].index = CARD_INDEX_NONE;
 	assert_int_equal(cdi_generate(&options, &spec, NULL, &error), -ENODEV);
-	assert_non_null(strstr(error.message, "there is no device"));
+	assert_non_null(strstr(error.message, "there is no card"));
 	question_release(&question);
 }
 
@@ -480,6 +619,10 @@ static const struct stale stale_rows[] = {
 	{ .from = "/dev/nvidiactl\",\"type\"",
 	  .to = "/dev/null\",\"type\"",
 	  .sentences = "/dev/null is gone|1 device node of the driver is not in the spec: " },
+	{ .from = "\"containerEdits\":{\"env\"",
+	  .to = "\"containerEdits\":{\"hooks\":[{\"hookName\":\"createContainer\",\"path\":"
+		"\"/none/such\"},{\"hookName\":\"createContainer\",\"path\":\"/bin/sh\"}],\"env\"",
+	  .sentences = "/none/such is gone; the spec has it as a hook." },
 	/* somebody else's: the version by the names of files, and no file is missed */
 	{ .from = "GPUPOOL_CDI_STAMP",
 	  .to = "OTHER",
