@@ -65,6 +65,7 @@ engine_config() {
 		disable = true
 		[$section]
 		restrict_oom_score_adj = true
+		${ENGINE_KEYS:-}
 		$sandbox
 		$cdi
 		[$section.cni]
