@@ -116,6 +116,18 @@ static bool is_dead_end(int r)
 	return r == -ELOOP || r == -ENOTDIR || r == -ENAMETOOLONG;
 }
 
+/* REAL has no link in it. */
+static int in_places(const struct guard *guard, const char *real, const char **ret)
+{
+	for (size_t i = 0; i < guard->places.count; i++) {
+		if (!below(real, guard->places.items[i]))
+			continue;
+		*ret = guard->places.items[i];
+		return 1;
+	}
+	return 0;
+}
+
 /* 1 when PATH lies at or below a volume, whose place is then in *ret, or cannot be followed. */
 static int in_volume(const struct guard *guard, const char *path, const char **ret)
 {
@@ -128,13 +140,7 @@ static int in_volume(const struct guard *guard, const char *path, const char **r
 		return r;
 	if (r < 0)
 		return 1;
-	for (size_t i = 0; i < guard->places.count; i++) {
-		if (!below(real.data, guard->places.items[i]))
-			continue;
-		*ret = guard->places.items[i];
-		return 1;
-	}
-	return 0;
+	return in_places(guard, real.data, ret);
 }
 
 int guard_host_path(const struct guard *guard, const char *path, struct strbuf *host)
@@ -183,17 +189,14 @@ static int is_plain_gap(const struct guard *guard, const char *path)
 }
 
 /*
- * PATH does not exist: where a dangling link on the way ends, into *real. 1 when PATH leads into a
+ * PATH, which has a link, does not exist: where it ends, into *real. 1 when PATH leads into a
  * file system of the kernel, which the container gets fresh.
  */
 static int follow_dangling(const struct guard *guard, const char *path, struct strbuf *real)
 {
 	static const char *const kernel[] = { "/dev", "/proc", "/sys" };
 	autostrbuf end = STRBUF_INIT(ROOT_PATH_MAX);
-	autoclose int fd = root_open_plain(guard->root, path);
 
-	if (fd == -ENOENT) /* no link on the way */
-		return 0;
 	int r = root_resolve(guard->root, path, &end);
 	if (r < 0)
 		return r == -ENOMEM ? r : 1;
@@ -207,19 +210,33 @@ static int follow_dangling(const struct guard *guard, const char *path, struct s
 	return strbuf_failed(real);
 }
 
-int guard_mount_point(const struct guard *guard, const char *path, bool directory,
-		      struct strbuf *real, const char **ret)
+static int mount_point_behind_links(const struct guard *guard, const char *path, bool directory,
+				    struct strbuf *real, const char **ret)
 {
 	autoclose int fd = guard->root < 0 ? -EBADF : root_open(guard->root, path, O_PATH);
 	struct stat status;
 	int r = is_dead_end(fd);
 
-	*ret = path;
 	if (fd == -ENOENT)
 		r = follow_dangling(guard, path, real);
 	else if (fd >= 0 && fstat(fd, &status) == 0)
 		r = (S_ISDIR(status.st_mode) != 0) != directory;
 	return r ? r : in_volume(guard, path, ret);
+}
+
+int guard_mount_point(const struct guard *guard, const char *path, bool directory,
+		      struct strbuf *real, const char **ret)
+{
+	/* One call where there is no link on the way: so in nearly every image, and for each mount. */
+	autoclose int fd = guard->root < 0 ? -EBADF : root_open_plain(guard->root, path);
+	struct stat status;
+
+	*ret = path;
+	if (fd < 0 && fd != -ENOENT)
+		return mount_point_behind_links(guard, path, directory, real, ret);
+	if (fd >= 0 && fstat(fd, &status) == 0 && (S_ISDIR(status.st_mode) != 0) != directory)
+		return 1;
+	return in_places(guard, path, ret);
 }
 
 static int check_directories(struct builder *builder)
