@@ -340,10 +340,13 @@ engine_ended() {
 	! kill -0 "$ENGINE_PID"
 }
 
-# No container, process, mount or cgroup of a Pod is left.
+# No container, process, mount or cgroup of a Pod is left; a shim needs a moment to end.
 engine_nothing_left() {
-	[ -z "$(crictl pods -q)" ] || return 1
-	[ -z "$(crictl ps -aq)" ] || return 1
+	wait_for 5 engine_is_bare || engine_is_bare
+}
+
+engine_is_bare() {
+	[ -z "$(crictl pods -q)$(crictl ps -aq)" ] || return 1
 	[ "$(engine_processes | wc -l)" = 1 ] || { engine_processes; return 1; }
 	! inside grep -E "$CRI/(state|root)/[^ ]*(rootfs|/shm)" /proc/self/mountinfo || return 1
 	! find /sys/fs/cgroup/{,*/}"$CRI_CGROUP" -mindepth 1 -type d 2>/dev/null | grep .
