@@ -58,9 +58,9 @@ static int add_mark(struct json_object *array, const struct driver_mark *mark)
 	return json_append(array, TAKE_PTR(row));
 }
 
-/* KIND, capabilities, bits, whether CUDA looks for it, source, names: rows are read faster than
+/* Kind, capabilities, bits, whether CUDA looks for it, who asks for it, source, names: rows are read faster than
  * objects, and a container waits for it. */
-enum { FILE_KIND, FILE_CAPABILITIES, FILE_BITS, FILE_CUDA, FILE_SOURCE, FILE_NAMES };
+enum { FILE_KIND, FILE_CAPABILITIES, FILE_BITS, FILE_CUDA, FILE_GATED, FILE_SOURCE, FILE_NAMES };
 
 static int add_file(struct json_object *array, const struct driver_file *file)
 {
@@ -70,6 +70,7 @@ static int add_file(struct json_object *array, const struct driver_file *file)
 	    json_append(row, json_object_new_uint64(file->capabilities)) < 0 ||
 	    json_append(row, json_object_new_uint64(file->bits)) < 0 ||
 	    json_append(row, json_object_new_uint64(file->cuda_search)) < 0 ||
+	    json_append(row, json_object_new_uint64(file->gated)) < 0 ||
 	    json_append_string(row, file->source) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < file->names.count; i++)
@@ -251,7 +252,7 @@ static int take_names(const struct kept *kept, struct json_object *row, struct d
 
 struct row { /* of a file */
 	int kind;
-	uint64_t capabilities, bits, cuda;
+	uint64_t capabilities, bits, cuda, gated;
 	const char *source;
 };
 
@@ -265,9 +266,11 @@ static bool row_read(struct json_object *object, struct row *ret)
 	ret->source = string_of(json_object_array_get_idx(object, FILE_SOURCE));
 	if (ret->kind < 0 || !is_path(ret->source) ||
 	    !number_of(object, FILE_CAPABILITIES, &ret->capabilities) ||
-	    !number_of(object, FILE_BITS, &ret->bits) || !number_of(object, FILE_CUDA, &ret->cuda))
+	    !number_of(object, FILE_BITS, &ret->bits) ||
+	    !number_of(object, FILE_CUDA, &ret->cuda) ||
+	    !number_of(object, FILE_GATED, &ret->gated))
 		return false;
-	return ret->capabilities <= CAPABILITY_ALL && ret->cuda <= 1 &&
+	return ret->capabilities <= CAPABILITY_ALL && ret->cuda <= 1 && ret->gated <= GATED_ALL &&
 	       (ret->kind == DRIVER_LIBRARY ? ret->bits == 32 || ret->bits == 64 : !ret->bits);
 }
 
@@ -289,6 +292,7 @@ static int take_file(struct kept *kept, struct json_object *object)
 	file->capabilities = (unsigned)row.capabilities;
 	file->bits = (unsigned)row.bits;
 	file->cuda_search = row.cuda == 1;
+	file->gated = (unsigned)row.gated;
 	file->source = strdup(row.source);
 	return file->source ? take_names(kept, object, file) : error_no_memory(kept->error);
 }

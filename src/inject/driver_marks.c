@@ -95,13 +95,19 @@ static int mark_way(struct walk *walk)
 	return add(walk->marks, *walk->path ? walk->path : "/", true);
 }
 
+/* /etc changes with every address and password. */
+static bool is_quiet(const struct walk *walk)
+{
+	return !walk->links && !walk->directory && strcmp(walk->way, "/etc") != 0;
+}
+
 /*
  * The last name is a file or nothing. The directory in which it was asked for says enough of its own
  * names; behind a link (/etc/alternatives, where each package writes) the name is watched itself.
  */
 static int mark_end(struct walk *walk)
 {
-	if (!walk->links && !walk->directory)
+	if (is_quiet(walk))
 		return mark_way(walk);
 	return add(walk->marks, walk->path, false);
 }
@@ -113,7 +119,7 @@ static int follow(struct walk *walk, bool last)
 	ssize_t length = readlink(walk->path, target, sizeof(target) - 1);
 	int r = add(walk->marks, walk->path, false);
 
-	if (r == 0 && last && !walk->links && !walk->directory)
+	if (r == 0 && last && is_quiet(walk))
 		r = mark_way(walk);
 	if (r < 0)
 		return r;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 
 /* Adds DIRECTORY/RELATIVE when it is a file of KIND; 1 when it was. */
@@ -56,6 +55,8 @@ int search_configs(struct search *search)
 		if (r == 0 && row->in_root)
 			r = add_file(search, DRIVER_CONFIG, row->capabilities, "", row->relative,
 				     row->target);
+		if (r == 1)
+			search->files->items[search->files->count - 1].gated = row->gated;
 		if (r < 0)
 			return r;
 	}
@@ -169,13 +170,13 @@ static int add_socket(struct search *search, const struct socket_row *row)
 		if (!file)
 			return -ENOMEM;
 		file->directory = row->directory;
+		file->gated = row->gated;
 		return 1;
 	}
 	return 0;
 }
 
-/* The same search in the host's own root, which finds sockets and nodes of a driver elsewhere. */
-static int host_search(const struct search *search, struct search *ret)
+int search_host(const struct search *search, struct search *ret)
 {
 	*ret = (struct search){ .root = -1,
 				.root_path = strdup("/"),
@@ -187,8 +188,7 @@ static int host_search(const struct search *search, struct search *ret)
 	return ret->root < 0 ? -errno : 0;
 }
 
-/* Its results belong to the search that it serves. */
-static void host_release(struct search *host)
+void search_host_release(struct search *host)
 {
 	cleanup_close(&host->root);
 	free(host->root_path);
@@ -197,8 +197,8 @@ static void host_release(struct search *host)
 
 int search_sockets(struct search *search)
 {
-	cleanup(host_release) struct search host = { .root = -1 };
-	int r = host_search(search, &host);
+	cleanup(search_host_release) struct search host = { .root = -1 };
+	int r = search_host(search, &host);
 
 	for (const struct socket_row *row = socket_rows; r >= 0 && row->target; row++) {
 		r = add_socket(search, row);
@@ -206,69 +206,4 @@ int search_sockets(struct search *search)
 			r = add_socket(&host, row);
 	}
 	return r < 0 ? r : 0;
-}
-
-/* "nvidia3", and the nodes that belong to the driver as a whole. */
-static bool is_node(const struct search *search, const char *name)
-{
-	static const char *const names[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
-					     "nvidia-modeset" };
-
-	(void)search;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	if (strncmp(name, "nvidia", 6) != 0)
-		return false;
-	size_t digits = strspn(name + 6, "0123456789");
-	return digits > 0 && digits <= 5 && name[6 + digits] == '\0';
-}
-
-static int add_node(struct search *search, const char *name)
-{
-	struct driver_files *files = search->files;
-	autostrbuf path = STRBUF_INIT(ROOT_PATH_MAX);
-	autofree char *source = NULL;
-	struct stat status;
-
-	if (driver_files_node(files, name))
-		return 0;
-	strbuf_addf(&path, "/dev/%s", name);
-	int r = strbuf_failed(&path) < 0 ? strbuf_failed(&path)
-					 : search_look(search, path.data, &status, &source);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	if (!S_ISCHR(status.st_mode))
-		return driver_files_note(files, "%s is no character device; it is left out",
-					 source);
-	struct driver_node *node =
-		VEC_ADD(&files->nodes, &files->node_count, &files->node_capacity);
-	if (!node)
-		return -ENOMEM;
-	memcpy(node->name, name, strlen(name) + 1);
-	node->path = TAKE_PTR(source);
-	node->major = major(status.st_rdev);
-	node->minor = minor(status.st_rdev);
-	return 0;
-}
-
-static int nodes_in(struct search *search)
-{
-	cleanup(string_list_release) struct string_list names = { 0 };
-	int r = search_list(search, "/dev", is_node, false, &names);
-
-	for (size_t i = 0; r == 0 && i < names.count; i++)
-		r = add_node(search, names.items[i]);
-	return r;
-}
-
-int search_nodes(struct search *search)
-{
-	cleanup(host_release) struct search host = { .root = -1 };
-	int r = nodes_in(search);
-
-	if (r < 0 || strcmp(search->root_path, "/") == 0)
-		return r;
-	r = host_search(search, &host);
-	return r < 0 ? r : nodes_in(&host);
 }

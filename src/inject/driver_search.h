@@ -63,6 +63,10 @@ struct driver_file *search_add(struct search *search, enum driver_file_kind kind
 int driver_files_note(struct driver_files *files, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The same search in this machine's own root, for sockets and nodes of a driver elsewhere; its
+ * results belong to the search that it serves. */
+int search_host(const struct search *search, struct search *ret);
+void search_host_release(struct search *host);
 /* The directory that the kernel searches for firmware first, when an administrator named one. */
 int search_firmware_path(const struct search *search, struct strbuf *out);
 

@@ -118,6 +118,7 @@ const struct config_row config_rows[] = {
 	  false },
 	{ "/usr/share/X11/xorg.conf.d/nvidia-drm-outputclass.conf",
 	  "X11/xorg.conf.d/nvidia-drm-outputclass.conf", DISPLAY, false },
+	{ "/etc/cufile.json", "cufile.json", 0, false, GATED_GDS },
 	{ 0 },
 };
 
@@ -126,6 +127,7 @@ const struct socket_row socket_rows[] = {
 	{ "/run/nvidia-persistenced/socket", "/var/run/nvidia-persistenced/socket", 0, false },
 	{ "/run/nvidia-fabricmanager/socket", "/var/run/nvidia-fabricmanager/socket", 0, false },
 	{ "/tmp/nvidia-mps", NULL, COMPUTE, true },
+	{ "/run/udev", NULL, 0, true, GATED_GDS },
 	{ 0 },
 };
 

@@ -39,6 +39,7 @@ struct config_row {
 	const char *relative; /* below /etc, /usr/local/share, /usr/share of the driver root */
 	unsigned capabilities;
 	bool in_root; /* may also stand directly in the driver root (GKE) */
+	unsigned gated;
 };
 
 struct socket_row {
@@ -46,6 +47,7 @@ struct socket_row {
 	const char *other; /* where it may be instead; NULL: nowhere */
 	unsigned capabilities;
 	bool directory; /* a directory that root owns, not a socket */
+	unsigned gated;
 };
 
 /* Each ends with a row whose first field is NULL. */

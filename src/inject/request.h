@@ -32,6 +32,7 @@ enum gated {
 	GATED_GDRCOPY = 1 << 3,
 	GATED_MIG_CONFIG = 1 << 4,
 	GATED_MIG_MONITOR = 1 << 5,
+	GATED_ALL = (1 << 6) - 1,
 };
 
 struct device_request {

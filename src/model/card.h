@@ -142,6 +142,10 @@ struct card *inventory_find(const struct inventory *inventory, const char *uuid)
 const struct card_instance *inventory_find_instance(const struct inventory *inventory,
 						    const char *uuid, const struct card **ret_card);
 
+/* The text of a file below procfs' capabilities/ (gpu0/mig/gi1/access, mig/config): the minor of its
+ * node below /dev/nvidia-caps, or CARD_MINOR_NONE. */
+uint32_t capability_parse_minor(const char *text);
+
 #define CARD_DESCRIPTION_MAX 128
 /* "card 3 (GPU-...)"; "card GPU-..." for one that NVML does not list; its bus address without a
  * UUID. Every sentence names a card so. */

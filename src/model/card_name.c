@@ -113,3 +113,29 @@ void card_make_uuid(struct card *card, const char *node)
 	}
 	snprintf(card->uuid, sizeof(card->uuid), "%.*s:%u", (int)length, name, card->index);
 }
+
+uint32_t capability_parse_minor(const char *text)
+{
+	static const char key[] = "DeviceFileMinor:";
+
+	while (*text) {
+		size_t line = strcspn(text, "\n");
+
+		if (strncmp(text, key, strlen(key)) == 0) {
+			const char *value = text + strlen(key);
+			char digits[16] = "";
+			uint64_t minor;
+
+			value += strspn(value, " \t");
+			size_t length = strspn(value, "0123456789");
+			if (!length || length >= sizeof(digits))
+				return CARD_MINOR_NONE;
+			memcpy(digits, value, length);
+			if (parse_uint(digits, 0, CARD_MINOR_NONE - 1, &minor) < 0)
+				return CARD_MINOR_NONE;
+			return (uint32_t)minor;
+		}
+		text += line + (text[line] == '\n');
+	}
+	return CARD_MINOR_NONE;
+}

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "inject/driver_table.h"
@@ -608,4 +609,126 @@ TEST(library_headers_hostile_names)
 
 		assert_int_equal(read_bytes(bytes, length, &facts, NULL), -ENOEXEC);
 	}
+}
+
+/* Minor and bus address, "" none, of what is found; a row without a name must not be. */
+static const struct {
+	const char *path; /* below dev */
+	unsigned major, minor, gated;
+	const char *bus_id;
+	bool found;
+} node_cases[] = {
+	{ "nvidia0", 195, 0, 0, "", true },
+	{ "nvidia123456", 195, 1, 0, "", false },
+	{ "nvidiactl", 195, 255, 0, "", true },
+	{ "nvidia-uvm", 511, 0, 0, "", true },
+	{ "nvidia-fs0", 510, 0, GATED_GDS, "", true },
+	{ "nvidia-fs", 510, 1, 0, "", false },
+	{ "nvidia-nvswitchctl", 509, 255, GATED_NVSWITCH, "", true },
+	{ "nvidia-nvswitch3", 509, 3, GATED_NVSWITCH, "", true },
+	{ "gdrdrv", 508, 0, GATED_GDRCOPY, "", true },
+	{ "gdrdrv0", 508, 1, 0, "", false },
+	{ "dxg", 10, 125, 0, "", true },
+	{ "nvidia-caps/nvidia-cap1", 507, 1, GATED_MIG_CONFIG, "", true },
+	{ "nvidia-caps/nvidia-cap7", 507, 7, GATED_MIG_MONITOR, "", true },
+	{ "nvidia-caps/nvidia-cap30", 507, 30, 0, "", true },
+	{ "nvidia-caps/nvidia0", 507, 31, 0, "", false },
+	{ "nvidia-caps-imex-channels/channel2047", 506, 2047, 0, "", true },
+	{ "infiniband/uverbs1", 231, 193, GATED_MOFED, "", true },
+	{ "infiniband/rdma_cm", 10, 59, GATED_MOFED, "", true },
+	{ "infiniband/umad0", 231, 0, 0, "", false },
+	{ "dri/card1", 226, 1, 0, "0000:07:00.0", true },
+	{ "dri/renderD128", 226, 128, 0, "0000:07:00.0", true },
+	{ "dri/card2", 226, 2, 0, "", true }, /* sysfs says nothing of it */
+	{ "dri/card3", 226, 3, 0, "", true }, /* a platform device */
+	{ "dri/by-path", 226, 9, 0, "", false },
+	{ "uverbs0", 231, 194, 0, "", false }, /* in another directory */
+};
+
+static void make_node_links(const char *tree)
+{
+	tree_link(tree, "sys/class/drm/card1",
+		  "../../devices/pci0000:00/0000:00:03.0/0000:07:00.0/drm/card1");
+	tree_link(tree, "sys/class/drm/renderD128",
+		  "../../devices/pci0000:00/0000:07:00.0/drm/renderD128");
+	tree_link(tree, "sys/class/drm/card2", "../../devices/0000:08:00.0/drm/card9");
+	tree_link(tree, "sys/class/drm/card3", "../../devices/platform/vgem/drm/card3");
+	tree_file(tree, "proc/driver/nvidia/capabilities/mig/config",
+		  "DeviceFileMinor: 1\nDeviceFileMode: 256\n");
+	tree_file(tree, "proc/driver/nvidia/capabilities/mig/monitor", "DeviceFileMinor: 7\n");
+}
+
+static void check_node_case(const struct driver_files *files, const char *tree, size_t row)
+{
+	const struct driver_node *node = driver_files_node(files, node_cases[row].path);
+	char path[256];
+
+	if (!node_cases[row].found && node)
+		fail_msg("%s was found", node->path);
+	if (!node_cases[row].found)
+		return;
+	if (!node)
+		fail_msg("%s was not found", node_cases[row].path);
+	snprintf(path, sizeof(path), "%s/dev/%s", tree, node_cases[row].path);
+	assert_string_equal(node->path, path);
+	assert_int_equal(node->major, node_cases[row].major);
+	assert_int_equal(node->minor, node_cases[row].minor);
+	assert_int_equal(node->gated, node_cases[row].gated);
+	assert_string_equal(node->bus_id, node_cases[row].bus_id);
+}
+
+TEST(nodes_of_every_kind)
+{
+	cleanup(driver_files_freep) struct driver_files *files = NULL;
+	char tree[TREE_PATH_MAX], path[128];
+	bool made = true;
+
+	tree_make(tree);
+	make_rhel(tree);
+	make_node_links(tree);
+	for (size_t i = 0; made && i < ARRAY_SIZE(node_cases); i++) {
+		snprintf(path, sizeof(path), "dev/%s", node_cases[i].path);
+		made = tree_node(tree, path, node_cases[i].major, node_cases[i].minor);
+	}
+	if (made) {
+		files = find(tree, V);
+		for (size_t i = 0; i < ARRAY_SIZE(node_cases); i++) {
+			print_message("# %s\n", node_cases[i].path);
+			check_node_case(files, tree, i);
+		}
+		snprintf(path, sizeof(path), "%s/dev/gdrdrv", tree);
+		assert_int_equal(chmod(path, 0640), 0);
+		assert_int_equal(chown(path, 7, 8), 0);
+		driver_files_free(TAKE_PTR(files));
+		files = find(tree, V);
+		const struct driver_node *node = driver_files_node(files, "gdrdrv");
+		assert_int_equal(node->mode, 0640);
+		assert_int_equal(node->uid, 7);
+		assert_int_equal(node->gid, 8);
+	}
+	tree_remove(tree);
+	if (!made)
+		skip();
+}
+
+/* The files beside gated nodes are only for who asks for these. */
+TEST(files_that_are_asked_for)
+{
+	cleanup(driver_files_freep) struct driver_files *files = NULL;
+	char tree[TREE_PATH_MAX];
+
+	tree_make(tree);
+	make_rhel(tree);
+	tree_file(tree, "etc/cufile.json", "{}\n");
+	tree_directory(tree, "run/udev");
+	files = find(tree, V);
+	const struct driver_file *config = named(files, DRIVER_CONFIG, 0, "/etc/cufile.json");
+	assert_non_null(config);
+	assert_int_equal(config->gated, GATED_GDS);
+	const struct driver_file *udev = named(files, DRIVER_SOCKET, 0, "/run/udev");
+	assert_int_equal(udev != NULL, geteuid() == 0); /* a directory of root */
+	if (udev)
+		assert_int_equal(udev->gated, GATED_GDS);
+	assert_int_equal(named(files, DRIVER_BINARY, 0, "nvidia-smi")->gated, 0);
+	tree_remove(tree);
 }

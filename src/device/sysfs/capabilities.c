@@ -11,32 +11,6 @@
 
 DEFINE_CLEANUP(DIR, closedir)
 
-uint32_t capability_parse_minor(const char *text)
-{
-	static const char key[] = "DeviceFileMinor:";
-
-	while (*text) {
-		size_t line = strcspn(text, "\n");
-
-		if (strncmp(text, key, strlen(key)) == 0) {
-			const char *value = text + strlen(key);
-			char digits[16] = "";
-			uint64_t minor;
-
-			value += strspn(value, " \t");
-			size_t length = strspn(value, "0123456789");
-			if (!length || length >= sizeof(digits))
-				return CARD_MINOR_NONE;
-			memcpy(digits, value, length);
-			if (parse_uint(digits, 0, CARD_MINOR_NONE - 1, &minor) < 0)
-				return CARD_MINOR_NONE;
-			return (uint32_t)minor;
-		}
-		text += line + (text[line] == '\n');
-	}
-	return CARD_MINOR_NONE;
-}
-
 static uint32_t minor_in(const char *directory)
 {
 	autofree char *text = NULL;

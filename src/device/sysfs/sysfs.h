@@ -93,8 +93,6 @@ void procfs_read_instances(struct procfs *procfs);
 const struct procfs_instance *procfs_find_instance(const struct procfs *procfs, unsigned card_minor,
 						   unsigned gpu_instance,
 						   unsigned compute_instance);
-/* The text of an "access" file: the minor of its node below /dev/nvidia-caps, CARD_MINOR_NONE. */
-uint32_t capability_parse_minor(const char *text);
 const struct procfs_card *procfs_find(const struct procfs *procfs, const char *bus_id);
 /* The running kernel itself (not the driver root) lists the driver, in VERSION. */
 bool procfs_kernel_agrees(const char *version);
