@@ -204,6 +204,39 @@ written_file() {
 	snapshot "$BATS_TEST_TMPDIR/volume" | diff "$BATS_TEST_TMPDIR/before" -
 }
 
+# As some clouds tell their users to bring the driver's files.
+@test "through the wrapper: a volume at /usr/local/nvidia stays as it is" {
+	mkdir -p "$BATS_TEST_TMPDIR/volume/lib64"
+	snapshot "$BATS_TEST_TMPDIR/volume" >"$BATS_TEST_TMPDIR/before"
+	asks gpupool "$(annotation nvidia.com/gpu=1) |
+		.mounts = [{host_path: \"$BATS_TEST_TMPDIR/volume\", container_path: \"/usr/local/nvidia\"}]"
+	works_with 1
+	pod_stop
+	snapshot "$BATS_TEST_TMPDIR/volume" | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "through the wrapper: with the machine's /dev as a volume nothing is made there" {
+	inside ls -l /dev >"$BATS_TEST_TMPDIR/before"
+	asks gpupool "$(annotation nvidia.com/gpu=1) | .mounts = [{host_path: \"/dev\", container_path: \"/dev\"}]"
+	inside ls -l /dev | diff "$BATS_TEST_TMPDIR/before" -
+	[ "$(cards_seen)" = "nvidia0=0 nvidia1=1 nvidia2=2 nvidia3=3 reached 1" ]
+	see nvidia-smi -L | grep -o 'GPU-[0-9a-f-]*' | diff <(uuid 1) -
+}
+
+@test "through the wrapper: a read-only root and a user who is not root" {
+	asks gpupool "$(annotation nvidia.com/gpu=1) | .linux.security_context = {readonly_rootfs: true,
+		run_as_user: {value: 1000}, run_as_group: {value: 1000}, no_new_privs: true}"
+	see $PROBE open /dev/nvidia1 /dev/nvidiactl /dev/nvidia0 >"$BATS_TEST_TMPDIR/opened"
+	diff "$BATS_TEST_TMPDIR/opened" - <<-EOF
+		/dev/nvidia1 ENXIO
+		/dev/nvidiactl ENXIO
+		/dev/nvidia0 ENOENT
+	EOF
+	see $PROBE status | grep -P '^Uid:\t1000\t'
+	see nvidia-smi -L | grep -o 'GPU-[0-9a-f-]*' | diff <(uuid 1) -
+	not see /bin/sh -c ': >/new'
+}
+
 @test "through the wrapper: a user's own mount at one of our paths stays the user's" {
 	echo "the user's own" >"$BATS_TEST_TMPDIR/own"
 	asks gpupool "$(annotation nvidia.com/gpu=1) |
