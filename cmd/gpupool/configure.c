@@ -103,6 +103,31 @@ static int find_runtime(const struct configure_command *options, char *to, size_
 	return -EINVAL;
 }
 
+/* The engine of KIND that runs and reads FILE; *ret stays when there is none. */
+static int choose_by_file(const struct engine_list *list, enum engine_kind kind, const char *file,
+			  const struct engine **ret, struct error *error)
+{
+	const struct engine *found = NULL;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct engine *engine = &list->items[i];
+
+		if (engine->kind != kind || strcmp(engine->config, file) != 0)
+			continue;
+		if (found)
+			return error_set(
+				error, EAGAIN,
+				"two processes of %s read %s (%d and %d): is one just ending? "
+				"Try again when one runs",
+				engine_kind_to_string(kind), file, (int)found->pid,
+				(int)engine->pid);
+		found = engine;
+	}
+	if (found)
+		*ret = found;
+	return 0;
+}
+
 static int choose(const struct configure_command *options, const struct host *host,
 		  struct engine_list *list, struct engine *assumed, const struct engine **ret,
 		  struct error *error)
@@ -111,14 +136,11 @@ static int choose(const struct configure_command *options, const struct host *ho
 		options->runtime ? engine_kind_from_string(options->runtime) : ENGINE_KIND_MAX;
 	int r = engines_find(host, list, error);
 
-	for (size_t i = 0; r == 0 && i < list->count; i++)
-		if (options->config && list->items[i].kind == kind &&
-		    strcmp(list->items[i].config, options->config) == 0) {
-			*ret = &list->items[i];
-			return 0;
-		}
 	if (r < 0 || !options->config)
 		return r < 0 ? r : engines_choose(list, kind, ret, error);
+	r = choose_by_file(list, kind, options->config, ret, error);
+	if (r < 0 || *ret)
+		return r;
 	r = engine_assume(kind, options->config, assumed, error);
 	*ret = assumed;
 	return r;
@@ -301,6 +323,8 @@ static int fail_choice(int r, const struct error *error)
 {
 	if (r == -ENOENT || r == -EACCES)
 		return fail(EXIT_RIGHTS, error);
+	if (r == -EAGAIN)
+		return fail(EXIT_WAITING, error);
 	return fail(r == -EEXIST ? EXIT_USAGE : EXIT_FAILED, error);
 }
 

@@ -71,6 +71,33 @@ int containerd_imports(const char *text, const char *path, struct string_list *r
 	return 0;
 }
 
+int containerd_socket(const struct config_files *files, char **ret, struct error *error)
+{
+	/* Version 4 has made a plugin of it. */
+	const struct keys keys[] = { KEYS("grpc", "address"),
+				     KEYS("plugins", "io.containerd.server.v1.grpc", "address") };
+	autofree char *found = NULL;
+
+	for (size_t i = 0; i < files->count; i++) {
+		autotoml *toml = NULL;
+		const char *address = NULL;
+		int r = parse(files->items[i].text, files->items[i].path, &toml, error);
+
+		if (r < 0)
+			return r;
+		for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
+			address = toml_string(keys_get(toml_root(toml), &keys[k]), address);
+		if (!address || !*address)
+			continue;
+		free(found);
+		found = strdup(address);
+		if (!found)
+			return error_no_memory(error);
+	}
+	*ret = TAKE_PTR(found);
+	return 0;
+}
+
 /* Where a file of VERSION has the section of the CRI plugin. */
 static struct keys cri_keys(unsigned version)
 {

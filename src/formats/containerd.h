@@ -21,6 +21,9 @@ int containerd_version(const char *text, const char *path, unsigned *ret, struct
 int containerd_imports(const char *text, const char *path, struct string_list *ret,
 		       struct error *error);
 
+/* The socket that they name; *ret (free()) NULL: none. */
+int containerd_socket(const struct config_files *files, char **ret, struct error *error);
+
 /* What all of them together say. */
 int containerd_read(const struct config_files *files, struct runtime_facts *ret,
 		    struct error *error);

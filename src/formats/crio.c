@@ -55,6 +55,29 @@ int crio_read(const struct config_files *files, struct runtime_facts *ret, struc
 	return 0;
 }
 
+int crio_socket(const struct config_files *files, char **ret, struct error *error)
+{
+	const struct keys keys = KEYS("crio", "api", "listen");
+	autofree char *found = NULL;
+
+	for (size_t i = 0; i < files->count; i++) {
+		autotoml *toml = NULL;
+		int r = parse(&files->items[i], &toml, error);
+
+		if (r < 0)
+			return r;
+		const char *listen = toml_string(keys_get(toml_root(toml), &keys), "");
+		if (!*listen)
+			continue;
+		free(found);
+		found = strdup(listen);
+		if (!found)
+			return error_no_memory(error);
+	}
+	*ret = TAKE_PTR(found);
+	return 0;
+}
+
 static bool is_wished(const struct runtime_wish *wish, const char *name)
 {
 	for (size_t i = 0; i < wish->count; i++)

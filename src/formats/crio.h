@@ -8,6 +8,8 @@
 
 #include "formats/runtime_entry.h"
 
+/* The socket that they name; *ret (free()) NULL: none. */
+int crio_socket(const struct config_files *files, char **ret, struct error *error);
 int crio_read(const struct config_files *files, struct runtime_facts *ret, struct error *error);
 /*
  * File INDEX with WISH in it. A runtime that is new takes the settings of the default one, else of runc

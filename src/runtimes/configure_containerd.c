@@ -201,9 +201,18 @@ static int containerd_remove_text(const char *path, const char *text,
 					    : containerd_remove(text, path, wish, ret, error);
 }
 
+static int containerd_listens(const struct host *host, const struct engine *engine, char **ret)
+{
+	cleanup(config_files_release) struct config_files files = { .items = NULL };
+	int r = containerd_load(host, engine, NULL, &files, NULL);
+
+	return r < 0 ? r : containerd_socket(&files, ret, NULL);
+}
+
 const struct engine_work containerd_work = {
 	.plan = containerd_plan,
 	.remove = containerd_remove_text,
 	.verify = containerd_verify,
 	.read = containerd_facts,
+	.socket = containerd_listens,
 };

@@ -168,9 +168,18 @@ static int crio_remove_text(const char *path, const char *text, const struct run
 	return crio_remove(text, path, wish, ret, error);
 }
 
+static int crio_listens(const struct host *host, const struct engine *engine, char **ret)
+{
+	cleanup(config_files_release) struct config_files files = { .items = NULL };
+	int r = load(host, engine, &files, NULL);
+
+	return r < 0 ? r : crio_socket(&files, ret, NULL);
+}
+
 const struct engine_work crio_work = {
 	.plan = crio_plan,
 	.remove = crio_remove_text,
 	.verify = crio_verify,
 	.read = crio_facts,
+	.socket = crio_listens,
 };

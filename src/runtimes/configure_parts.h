@@ -20,6 +20,8 @@ struct engine_work {
 		      struct runtime_facts *ret_facts, struct error *error);
 	int (*read)(const struct host *host, const struct engine *engine, struct runtime_facts *ret,
 		    struct error *error);
+	/* The socket that its files name, *ret NULL for none. May be NULL. */
+	int (*socket)(const struct host *host, const struct engine *engine, char **ret);
 };
 const struct engine_work *engine_work(const struct engine *engine);
 

@@ -22,8 +22,8 @@ int host_process_read(const char *proc, const char *pid, struct host_process *re
 const char *host_process_option(const struct host_process *process, const char *name, char letter);
 bool host_process_has_word(const struct host_process *process, const char *word);
 
-/* Fills distribution, template and drop_in of a containerd whose config, program, service are known. */
-int engine_place(const struct host *host, struct engine *engine);
+/* Fills the distribution of a containerd whose config, program and service are known. */
+int engine_place(struct engine *engine);
 
 /* "unix:///var/run/x.sock" -> "/run/x.sock" in a new text; NULL when there is no memory. */
 char *socket_name(const char *endpoint);

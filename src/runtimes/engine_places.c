@@ -61,9 +61,8 @@ static const struct place_row {
 	{ "microk8s", is_microk8s },
 };
 
-int engine_place(const struct host *host, struct engine *engine)
+int engine_place(struct engine *engine)
 {
-	(void)host;
 	if (engine->kind != ENGINE_CONTAINERD)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(place_rows); i++) {

@@ -4,7 +4,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "runtimes/configure_parts.h"
 #include "runtimes/engine_parts.h"
 
 static const char *const engine_kind_table[ENGINE_KIND_MAX] = {
@@ -25,7 +27,6 @@ static const struct engine_row {
 	char config_letter;
 	const char *socket_option, *socket;
 	char socket_letter;
-	const char *drop_in; /* NULL: beside CONFIG, or in it */
 	const char *drop_in_option, *drop_in_directory;
 	char drop_in_letter;
 } engine_rows[ENGINE_KIND_MAX] = {
@@ -60,7 +61,6 @@ void engine_release(struct engine *engine)
 {
 	free(engine->config);
 	free(engine->drop_in);
-	free(engine->template);
 	free(engine->drop_in_directory);
 	free(engine->socket);
 	free(engine->program);
@@ -131,9 +131,79 @@ static enum engine_kind engine_of(const struct host_process *process)
 	return ENGINE_KIND_INVALID;
 }
 
+/* Where its command line names no socket, its files may. A file that cannot be read leaves the usual
+ * one, and is told of when it is to be changed. */
+static int socket_of_files(const struct host *host, struct engine *engine)
+{
+	const struct engine_work *work = engine_work(engine);
+	autofree char *text = NULL;
+	int r = work->socket ? work->socket(host, engine, &text) : 0;
+
+	if (r == -ENOMEM || !text)
+		return r == -ENOMEM ? r : 0;
+	char *name = socket_name(text);
+	if (!name)
+		return -ENOMEM;
+	free(engine->socket);
+	engine->socket = name;
+	return 0;
+}
+
+static bool same_place(const char *one, const char *other)
+{
+	struct stat first, second;
+	bool is_first = stat(one, &first) == 0, is_second = stat(other, &second) == 0;
+
+	if (!is_first || !is_second)
+		return is_first == is_second;
+	return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* PROC/PID/root; *ret false: not to be seen at all, so nothing can be said. */
+static int root_of(const struct host *host, pid_t pid, struct strbuf *path, bool *ret)
+{
+	struct stat status;
+	int r = host_proc(host, path);
+
+	strbuf_addf(path, "/%d/root", (int)pid);
+	if (r == 0)
+		r = strbuf_failed(path);
+	*ret = r == 0 && lstat(path->data, &status) == 0;
+	return r == -ENOMEM ? r : 0;
+}
+
+/*
+ * Is the file that the daemon reads the one that we would write? A daemon in a mount namespace of its
+ * own may have another directory under that name; one that is ending has none at all.
+ */
+static int sees_our_files(const struct host *host, const struct engine *engine, bool *ret)
+{
+	autostrbuf theirs = STRBUF_INIT(2 * ROOT_PATH_MAX), ours = STRBUF_INIT(2 * ROOT_PATH_MAX);
+	autofree char *directory = strdup(engine->config);
+	bool known = false;
+
+	*ret = true;
+	if (!directory)
+		return -ENOMEM;
+	int r = root_of(host, engine->pid, &theirs, &known);
+	char *slash = strrchr(directory, '/');
+	if (r < 0 || !known || !slash)
+		return r;
+	slash[slash == directory ? 1 : 0] = '\0';
+	strbuf_adds(&theirs, directory);
+	r = host_path(host, directory, &ours, NULL);
+	if (r == 0)
+		r = strbuf_failed(&theirs);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	*ret = same_place(theirs.data, ours.data);
+	return 0;
+}
+
 static int engine_add(const struct host *host, struct host_process *process, enum engine_kind kind,
 		      struct engine_list *list)
 {
+	bool ours = true;
 	const struct engine_row *row = &engine_rows[kind];
 	struct engine *engine = VEC_ADD(&list->items, &list->count, &list->capacity);
 
@@ -149,7 +219,15 @@ static int engine_add(const struct host *host, struct host_process *process, enu
 			    row->drop_in_option ? host_process_option(process, row->drop_in_option,
 								      row->drop_in_letter)
 						: NULL);
-	return r < 0 ? r : engine_place(host, engine);
+	if (r == 0 && !host_process_option(process, row->socket_option, row->socket_letter))
+		r = socket_of_files(host, engine);
+	if (r == 0)
+		r = engine_place(engine);
+	if (r == 0)
+		r = sees_our_files(host, engine, &ours);
+	if (r == 0 && !ours)
+		engine_release(&list->items[--list->count]);
+	return r;
 }
 
 /* What else is to be known of the processes, beside the engines. */

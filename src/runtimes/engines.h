@@ -34,12 +34,9 @@ enum engine_kind engine_kind_from_string(const char *text);
 
 struct engine {
 	enum engine_kind kind;
-	char distribution[16]; /* "", "k3s", "rke2", "k0s", "microk8s" */
-	char *config;          /* the file that the daemon reads first */
-	char *drop_in;         /* the file that our entries go to; NULL: CONFIG itself */
-	/* CONFIG is made anew from this at each start, so changes go here; NULL: it is not. A "*.tmpl"
-	 * is a Go template and no TOML. */
-	char *template;
+	char distribution[16];   /* "", "k3s", "rke2", "k0s", "microk8s" */
+	char *config;            /* the file that the daemon reads first */
+	char *drop_in;           /* CRI-O: the file that our entries go to */
 	char *drop_in_directory; /* CRI-O: its other files, which count in the order of their names */
 	char *socket;            /* of the CRI or, for Docker, of its own API; without "unix://" */
 	char *program;           /* the daemon's own file; NULL: unknown */

@@ -56,6 +56,20 @@ static const struct host_row {
 	  .config = "/etc/other.toml",
 	  .socket = "/run/c.sock",
 	  .of_kubelet = true },
+	{ .name = "sockets that stand in the files of the daemons",
+	  .processes = { { "10", "/usr/bin/containerd -c /a.toml" },
+			 { "12", "/usr/bin/containerd -c /b.toml" },
+			 { "13", "/usr/bin/crio" },
+			 { "11",
+			   "/usr/bin/kubelet --container-runtime-endpoint=unix:///run/b.sock" } },
+	  .files = { { "a.toml", "version = 2\n[grpc]\naddress = \"/run/a.sock\"\n" },
+		     { "b.toml", "version = 4\n[plugins.\"io.containerd.server.v1.grpc\"]\n"
+				 "address = \"/run/b.sock\"\n" },
+		     { "etc/crio/crio.conf", "[crio.api]\nlisten = \"/run/c.sock\"\n" } },
+	  .distribution = "",
+	  .config = "/b.toml",
+	  .socket = "/run/b.sock",
+	  .of_kubelet = true },
 	{ .name = "nobody serves the kubelet's socket",
 	  .processes = { { "10", "/usr/bin/containerd" },
 			 { "11", "/usr/bin/kubelet --container-runtime-endpoint=/run/x.sock" } },
@@ -248,6 +262,34 @@ TEST(processes_decide)
 		check_host(&host_rows[i]);
 }
 
+/* Two daemons with the same words, one in a mount namespace with another /etc. */
+TEST(the_file_that_a_daemon_reads_is_ours)
+{
+	static const struct proc_row processes[] = {
+		{ "10", "/usr/bin/containerd" },
+		{ "12", "/usr/bin/containerd" },
+		{ NULL },
+	};
+	static const struct fixture_file files[] = {
+		{ "etc/containerd/config.toml", "" },
+		{ "other/etc/containerd/config.toml", "" },
+		{ "proc/10/root", "-> ../../other" },
+		{ "proc/12/root", "-> ../.." },
+	};
+	cleanup(engine_list_release) struct engine_list list = { .items = NULL };
+	struct host host = { .root = NULL };
+	struct error error = ERROR_INIT;
+	struct fixture fixture;
+
+	fixture_make(&fixture, files, ARRAY_SIZE(files));
+	proc_make(&fixture, processes);
+	host.root = fixture.root;
+	assert_int_equal(engines_find(&host, &list, &error), 0);
+	assert_int_equal(list.count, 1);
+	assert_int_equal(list.items[0].pid, 12);
+	fixture_remove(&fixture);
+}
+
 TEST(a_kind_that_is_asked_for)
 {
 	static const struct proc_row processes[] = {
@@ -315,7 +357,7 @@ TEST(versions_of_engines)
 
 TEST(search_survives_every_failed_allocation)
 {
-	const struct host_row *row = &host_rows[6];
+	const struct host_row *row = &host_rows[7];
 	struct fixture fixture;
 
 	fixture_make(&fixture, row->files, count_files(row->files));
