@@ -15,7 +15,7 @@
 
 /* nvidia, nvidiactl and nvidia-modeset have this major by registration (kernel devices.txt); the
  * minors from 254 on are nvidia-modeset and nvidiactl (nv.h), those below are cards. */
-enum { CARD_MAJOR = 195, CARD_MINORS = 254 };
+enum { CARD_MAJOR = 195, CARD_MINORS = 254, DISPLAY_MAJOR = 226 };
 
 /* The grant that holds CARD as a card, and how much of it; NULL when none does. */
 static const struct grant *find_grant(const struct injection *injection, const struct card *card,
@@ -118,18 +118,63 @@ static int choose_node(struct builder *builder, const struct driver_node *node, 
 			      "%.200s, where the device nodes of the cards must be made", place);
 }
 
+/* Nodes that stand for a card or a part of one, and whose names end in their minor. How to add one:
+ * a row; major 0 is one that the kernel chose. */
+static const struct family {
+	const char *prefix;
+	unsigned major;
+} family_rows[] = {
+	{ "nvidia-caps/nvidia-cap", 0 },
+	{ "nvidia-caps-imex-channels/channel", 0 },
+	{ "dri/card", DISPLAY_MAJOR },
+	{ "dri/renderD", DISPLAY_MAJOR },
+};
+
+static const struct family *find_family(const struct driver_node *node, uint64_t *minor)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(family_rows); i++) {
+		size_t length = strlen(family_rows[i].prefix);
+
+		if (strncmp(node->name, family_rows[i].prefix, length) == 0 &&
+		    parse_uint(node->name + length, 0, UINT32_MAX, minor) == 0)
+			return &family_rows[i];
+	}
+	return NULL;
+}
+
+/* Whether the number of NODE, which is no card's own, can be that of what its name says. */
+static bool is_honest(const struct driver_files *files, const struct driver_node *node)
+{
+	uint64_t minor = node->minor, ignored;
+	const struct family *family = find_family(node, &minor);
+	bool display = family && family->major == DISPLAY_MAJOR;
+
+	if (node->major == CARD_MAJOR)
+		return !family && node->minor >= CARD_MINORS;
+	if (minor != node->minor || (node->major == DISPLAY_MAJOR) != display)
+		return false;
+	for (size_t i = 0; i < files->node_count; i++) {
+		const struct family *other = find_family(&files->nodes[i], &ignored);
+
+		if (other && other->major == 0 && other != family &&
+		    files->nodes[i].major == node->major)
+			return false;
+	}
+	return true;
+}
+
 /* CARD is the one whose own node it is, NULL for any other node. */
 static int check_node(struct builder *builder, const struct driver_node *node,
 		      const struct card *card)
 {
 	char which[CARD_DESCRIPTION_MAX];
 
-	if (!card && (node->major != CARD_MAJOR || node->minor >= CARD_MINORS))
+	if (!card && is_honest(builder->injection->files, node))
 		return 0;
 	if (!card)
 		return error_set(builder->error, ENODEV,
-				 "%s is device %u:%u, which is a card's; remove it and make it "
-				 "again with nvidia-modprobe",
+				 "%s is device %u:%u, which is not what its name says; remove it "
+				 "and make it again with nvidia-modprobe",
 				 node->path, node->major, node->minor);
 	if (node->major == CARD_MAJOR && node->minor == card->minor)
 		return 0;
@@ -249,7 +294,7 @@ static int add_instance_nodes(struct builder *builder, const struct card *card,
 			minors[i] == CARD_MINOR_NONE
 				? NULL
 				: driver_files_node(builder->injection->files, name);
-		if (!node || node->minor != minors[i])
+		if (!node)
 			return error_set(
 				builder->error, ENODEV,
 				"GPU instance %u, compute instance %u of card minor %u "

@@ -353,9 +353,9 @@ TEST(mig_devices_bring_the_nodes_of_their_instances)
 	ask(&question, cards, &options);
 	memcpy(nodes, question_nodes, sizeof(question_nodes));
 	nodes[QUESTION_NODES] =
-		(struct driver_node){ "nvidia-caps/nvidia-cap12", cap_text[0], 510, 12 };
+		(struct driver_node){ "nvidia-caps/nvidia-cap12", cap_text[0], 509, 12 };
 	nodes[QUESTION_NODES + 1] =
-		(struct driver_node){ "nvidia-caps/nvidia-cap13", cap_text[1], 510, 13 };
+		(struct driver_node){ "nvidia-caps/nvidia-cap13", cap_text[1], 509, 13 };
 	nodes[QUESTION_NODES + 2] =
 		(struct driver_node){ "dri/card9", cap_text[1], 226,           9, 0660, 0,
 				      44,          0,           "0000:0f:00.0" };
