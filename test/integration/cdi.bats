@@ -89,6 +89,36 @@ minor() {
 	[ "$(grep -c 'ENXIO open' out)" -eq 5 ]
 }
 
+@test "other modes: what manages cards, channels, storage, network, copies" {
+	root_distroless
+	inside sh -c 'mkdir -p /run/driver/dev/nvidia-caps-imex-channels /run/driver/dev/infiniband
+		mknod /run/driver/dev/nvidia-caps-imex-channels/channel3 c 195 103
+		mknod /run/driver/dev/infiniband/uverbs0 c 195 104; mknod /run/driver/dev/infiniband/rdma_cm c 195 105
+		mknod /run/driver/dev/gdrdrv c 195 106; mknod /run/driver/dev/nvidia-fs0 c 195 107'
+	local mode
+	for mode in management imex mofed gdrcopy gds; do
+		inside gpupool cdi generate --mode $mode --output specs/$mode.yaml
+	done
+	inside gpupool cdi validate specs/*
+	contained runc "$IMAGE" nvidia.com/imex-channel=3,nvidia.com/mofed=all,nvidia.com/gdrcopy=all,nvidia.com/gds=all \
+		/device_probe mknod /dev 0 1 2 103 104 105 106 107 -- nodes /dev >out
+	cat out
+	[ "$(grep -c 'ENXIO open' out)" -eq 5 ]
+	[ "$(grep -c '195:[012] EPERM open' out)" -eq 3 ]
+	grep -qx '/dev/infiniband/uverbs0 195:104' out
+	contained runc "$IMAGE" management.nvidia.com/gpu=all /device_probe mknod /dev 0 1 2 3 4 103 104 106 107 -- \
+		open /dev/nvidia-caps/nvidia-cap1 /dev/nvidiactl >out
+	cat out
+	[ "$(grep -c '195:[01234] ENXIO open' out)" -eq 5 ]
+	grep -qx '195:103 ENXIO open' out
+	grep -qx '195:104 EPERM open' out
+	grep -qx '/dev/nvidia-caps/nvidia-cap1 ENXIO' out
+	inside sh -c 'rm -r /run/driver/dev/nvidia-caps-imex-channels /run/driver/dev/infiniband /run/driver/dev/gdrdrv /run/driver/dev/nvidia-fs0'
+	run inside gpupool cdi diff --spec-dir specs
+	[ "$status" -eq 1 ]
+	[[ $output == *"specs/gdrcopy.yaml: /run/driver/dev/gdrdrv is gone; the spec gives it as /dev/gdrdrv."* ]]
+}
+
 @test "control: without the device, or with another one, the same probe turns red" {
 	root_distroless
 	generate

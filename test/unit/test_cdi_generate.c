@@ -102,6 +102,30 @@ static bool golden_tree(char tree[TREE_PATH_MAX])
 	       tree_node(tree, "dev/nvidia-caps/nvidia-cap1", 510, 1);
 }
 
+/* Finds the driver of TREE, without nodes and sockets of this machine, which the search adds. */
+static struct driver_files *find_driver(const char *tree)
+{
+	struct driver_files *files = NULL;
+	size_t nodes = 0, items = 0;
+
+	assert_int_equal(driver_files_find_for(tree, NULL, CAPABILITY_ALL, &files, NULL), 0);
+	for (size_t i = 0; i < files->node_count; i++)
+		if (strncmp(files->nodes[i].path, tree, strlen(tree)) == 0)
+			files->nodes[nodes++] = files->nodes[i];
+		else
+			free(files->nodes[i].path);
+	for (size_t i = 0; i < files->count; i++)
+		if (strncmp(files->items[i].source, tree, strlen(tree)) == 0) {
+			files->items[items++] = files->items[i];
+		} else {
+			free(files->items[i].source);
+			string_list_release(&files->items[i].names);
+		}
+	files->node_count = nodes;
+	files->count = items;
+	return files;
+}
+
 /* EXPECTED with ROOT for each '@'. */
 static void check_golden(struct json_object *edits, const char *list, const char *key,
 			 const char *root, const char *expected)
@@ -133,8 +157,7 @@ TEST(the_golden_spec_of_the_toolkit)
 		tree_remove(tree);
 		skip();
 	}
-	assert_int_equal(driver_files_find_for(tree, NULL, CAPABILITY_ALL, &files, NULL), 0);
-	options.files = files;
+	options.files = files = find_driver(tree);
 	autojson *spec = generate(&options, NULL);
 	assert_string_equal(json_get_string(spec, "cdiVersion", ""), "0.5.0");
 	assert_string_equal(json_get_string(spec, "kind", ""), "example.com/device");
@@ -155,6 +178,40 @@ TEST(the_golden_spec_of_the_toolkit)
 		  "GPUPOOL_CDI_STAMP=driver:999.88.77,mig:0000000000000000 "
 		  "NVIDIA_VISIBLE_DEVICES=void TRITON_LIBCUDA_PATH=/usr/lib64");
 	assert_null(json_get(common, "hooks"));
+	tree_remove(tree);
+}
+
+/* Case "enableChmodHook" there, mode management: every node is the device's, and none is common. */
+TEST(the_golden_spec_for_management)
+{
+	char tree[TREE_PATH_MAX];
+	cleanup(driver_files_freep) struct driver_files *files = NULL;
+	struct inventory inventory = { .card_count = 0 };
+	struct cdi_options options = { .mode = CDI_MANAGEMENT,
+				       .vendor = "example.com",
+				       .class = "device",
+				       .inventory = &inventory };
+	static const char nodes[] =
+		"@/dev/nvidia-caps-imex-channels/channel0 @/dev/nvidia-caps-imex-channels/channel1 "
+		"@/dev/nvidia-caps-imex-channels/channel2047 @/dev/nvidia-caps/nvidia-cap1 "
+		"@/dev/nvidia0 @/dev/nvidiactl";
+
+	if (!golden_tree(tree)) {
+		tree_remove(tree);
+		skip();
+	}
+	options.files = files = find_driver(tree);
+	autojson *spec = generate(&options, NULL);
+	assert_string_equal(json_get_string(spec, "cdiVersion", ""), "0.5.0");
+	assert_string_equal(json_get_string(spec, "kind", ""), "example.com/device");
+	check_names(spec, "all");
+	check_golden(find_device(spec, "all"), "deviceNodes", "hostPath", tree, nodes);
+	check_golden(find_device(spec, "all"), "deviceNodes", "path", "", nodes);
+	struct json_object *common = json_get(spec, "containerEdits");
+	assert_null(json_get(common, "deviceNodes"));
+	check_golden(common, "mounts", "hostPath", tree,
+		     "@/lib/x86_64-linux-gnu/libcuda.so.999.88.77 "
+		     "@/lib/x86_64-linux-gnu/vdpau/libvdpau_nvidia.so.999.88.77");
 	tree_remove(tree);
 }
 
@@ -701,8 +758,7 @@ static void try_stale(size_t number, const char *tree)
 	struct error error = ERROR_INIT;
 	char path[200];
 
-	assert_int_equal(driver_files_find_for(tree, NULL, CAPABILITY_ALL, &files, NULL), 0);
-	options.files = files;
+	options.files = files = find_driver(tree);
 	autojson *spec = generate(&options, NULL);
 	autojson *changed = changed_spec(spec, row);
 	snprintf(path, sizeof(path), "%s/%s", tree, row->gone ? row->gone : "");
