@@ -148,6 +148,7 @@ static enum nvml_return card_abilities(const struct nvml_api *api, struct nvmlDe
 {
 	struct nvml_memory memory = { 0 };
 	unsigned current = 0, pending = 0;
+	enum nvml_brand brand = NVML_BRAND_UNKNOWN;
 	int major = 0, minor = 0;
 	enum nvml_return first = NVML_SUCCESS;
 
@@ -164,6 +165,10 @@ static enum nvml_return card_abilities(const struct nvml_api *api, struct nvmlDe
 	    api->nvmlDeviceGetMigMode(device, &current, &pending) == NVML_SUCCESS) {
 		record->mig_enabled = current == NVML_DEVICE_MIG_ENABLE;
 		record->has |= RECORD_HAS_MIG;
+	}
+	if (api->nvmlDeviceGetBrand && api->nvmlDeviceGetBrand(device, &brand) == NVML_SUCCESS) {
+		record->brand = (uint32_t)brand;
+		record->has |= RECORD_HAS_BRAND;
 	}
 	return first;
 }
@@ -367,6 +372,53 @@ static void answer_links(struct driver *driver, const struct record_request *req
 	}
 }
 
+/* What a MIG device is; one that vanishes meanwhile is none. */
+static enum nvml_return instance_identity(const struct nvml_api *api, struct nvmlDevice_st *device,
+					  struct record_instance *record)
+{
+	enum nvml_return code = api->nvmlDeviceGetGpuInstanceId(device, &record->gpu_instance);
+
+	if (code == NVML_SUCCESS)
+		code = api->nvmlDeviceGetComputeInstanceId(device, &record->compute_instance);
+	if (code == NVML_SUCCESS)
+		code = api->nvmlDeviceGetUUID(device, record->uuid, sizeof(record->uuid));
+	if (code == NVML_SUCCESS)
+		(void)api->nvmlDeviceGetName(device, record->name, sizeof(record->name));
+	return code;
+}
+
+static void answer_instances(struct driver *driver, const struct record_request *request,
+			     struct record_answer *answer)
+{
+	const struct nvml_api *api = &driver->api;
+	struct record_instances *record = &answer->instances;
+	struct nvmlDevice_st *device, *mig;
+	unsigned most = 0;
+	enum nvml_return code = card_handle(driver, request->index, &device);
+
+	if (code == NVML_SUCCESS && api->nvmlDeviceGetMaxMigDeviceCount &&
+	    api->nvmlDeviceGetMigDeviceHandleByIndex && api->nvmlDeviceGetGpuInstanceId &&
+	    api->nvmlDeviceGetComputeInstanceId)
+		code = api->nvmlDeviceGetMaxMigDeviceCount(device, &most);
+	/* Numbers are not without gaps. */
+	for (unsigned i = 0; code == NVML_SUCCESS && i < most; i++) {
+		struct record_instance *instance = &record->instances[record->count];
+
+		if (record->count == RECORD_INSTANCES_MAX)
+			break;
+		memset(instance, 0, sizeof(*instance));
+		if (api->nvmlDeviceGetMigDeviceHandleByIndex(device, i, &mig) != NVML_SUCCESS ||
+		    instance_identity(api, mig, instance) != NVML_SUCCESS)
+			continue;
+		instance->index = i;
+		record->count++;
+	}
+	if (record->count < RECORD_INSTANCES_MAX)
+		memset(&record->instances[record->count], 0, sizeof(record->instances[0]));
+	if (code != NVML_SUCCESS && !is_absent(code))
+		answer_nvml(driver, answer, code);
+}
+
 /* One read: the file is short, and procfs gives it whole. */
 static void answer_information(struct driver *driver, const struct record_request *request,
 			       struct record_answer *answer)
@@ -400,6 +452,7 @@ static const struct question {
 	[RECORD_HEALTH] = { answer_health, true, true },
 	[RECORD_PROCESSES] = { answer_processes, true, true },
 	[RECORD_LINKS] = { answer_links, true, true },
+	[RECORD_INSTANCES] = { answer_instances, true, true },
 	[RECORD_INFORMATION] = { answer_information, false, false },
 };
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define RECORD_MAGIC   0x4c4d564eu /* "NVML" */
-#define RECORD_VERSION 1u
+#define RECORD_VERSION 2u
 
 #define RECORD_CARDS_MAX       64u
 #define RECORD_TEXT_MAX        96u
@@ -23,6 +23,7 @@
 #define RECORD_CHUNK           24u /* processes an answer */
 #define RECORD_LANES_MAX       36u /* NVLinks a card; NVML's own header says 18 */
 #define RECORD_INFORMATION_MAX 2048u
+#define RECORD_INSTANCES_MAX   12u   /* MIG devices of a card; seven exist at most */
 #define RECORD_PROCESSES_MAX   4096u /* a card; more are cut */
 
 enum record_kind {
@@ -33,6 +34,7 @@ enum record_kind {
 	RECORD_PROCESSES,   /* processes of card INDEX from FIRST on; 0 takes a new snapshot */
 	RECORD_LINKS,       /* from card INDEX to all cards that are not in SKIP */
 	RECORD_INFORMATION, /* procfs' text of the card at ADDRESS: its reading can block, too */
+	RECORD_INSTANCES,   /* the MIG devices of card INDEX */
 	RECORD_QUIT,        /* no answer: the helper ends */
 	RECORD_KIND_MAX,
 };
@@ -66,6 +68,7 @@ struct record_count {
 #define RECORD_HAS_COMPUTE 1u
 #define RECORD_HAS_MIG     2u
 #define RECORD_HAS_MINOR   4u
+#define RECORD_HAS_BRAND   8u
 
 struct record_card {
 	char uuid[RECORD_TEXT_MAX];
@@ -74,7 +77,7 @@ struct record_card {
 	char serial[RECORD_TEXT_MAX]; /* "" none */
 	uint64_t total_bytes, used_bytes;
 	uint32_t minor, compute_major, compute_minor, mig_enabled;
-	uint32_t has, reserved; /* RECORD_HAS_* */
+	uint32_t has, brand; /* RECORD_HAS_*; enum nvml_brand */
 };
 
 struct record_health {
@@ -108,6 +111,17 @@ struct record_links {
 	int32_t levels[RECORD_CARDS_MAX]; /* enum nvml_topology_level to each card; -1 unknown */
 };
 
+struct record_instance {
+	char uuid[RECORD_TEXT_MAX]; /* "MIG-..." */
+	char name[RECORD_TEXT_MAX]; /* "NVIDIA A100-SXM4-80GB MIG 1g.10gb" */
+	uint32_t index, gpu_instance, compute_instance, reserved;
+};
+
+struct record_instances {
+	uint32_t count, reserved;
+	struct record_instance instances[RECORD_INSTANCES_MAX];
+};
+
 struct record_information {
 	char text[RECORD_INFORMATION_MAX]; /* terminated */
 };
@@ -126,11 +140,13 @@ struct record_answer {
 		struct record_processes processes;
 		struct record_links links;
 		struct record_information information;
+		struct record_instances instances;
 	};
 };
 
 _Static_assert(sizeof(struct record_request) == 64, "the two programs must agree");
 _Static_assert(sizeof(struct record_process) == 112, "no padding");
+_Static_assert(sizeof(struct record_instance) == 208, "no padding");
 _Static_assert(sizeof(struct record_links) == 8 + 40 * RECORD_LANES_MAX + 4 * RECORD_CARDS_MAX,
 	       "no padding");
 _Static_assert(sizeof(struct record_answer) == 544 + sizeof(struct record_processes),

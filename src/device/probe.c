@@ -185,6 +185,10 @@ static void card_from_nvml(struct card *card, unsigned index, struct nvml_card *
 	card->processes = TAKE_PTR(from->processes);
 	card->process_count = from->process_count;
 	card->process_capacity = from->process_capacity;
+	memcpy(card->brand, from->brand, sizeof(card->brand));
+	card->instances = TAKE_PTR(from->instances);
+	card->instance_count = from->instance_count;
+	card->instance_capacity = from->instance_capacity;
 }
 
 static int probe_add_nvml_cards(struct probe *probe, struct error *error)
@@ -275,6 +279,27 @@ void probe_name_cards(struct inventory *inventory)
 	}
 }
 
+/* NVML names MIG devices, the module tells their nodes. */
+static void probe_find_nodes(struct probe *probe)
+{
+	procfs_read_instances(&probe->procfs);
+	for (size_t i = 0; i < probe->inventory->card_count; i++) {
+		struct card *card = &probe->inventory->cards[i];
+
+		for (size_t k = 0; k < card->instance_count; k++) {
+			struct card_instance *instance = &card->instances[k];
+			const struct procfs_instance *known = procfs_find_instance(
+				&probe->procfs, card->minor, instance->gpu_instance,
+				instance->compute_instance);
+
+			if (!known)
+				continue;
+			instance->gpu_minor = known->gpu_minor;
+			instance->compute_minor = known->compute_minor;
+		}
+	}
+}
+
 static int probe_cards(struct probe *probe, struct error *error)
 {
 	struct inventory *inventory = probe->inventory;
@@ -287,6 +312,7 @@ static int probe_cards(struct probe *probe, struct error *error)
 	if (r < 0)
 		return r;
 	probe_name_cards(inventory);
+	probe_find_nodes(probe);
 	for (size_t i = 0; i < inventory->card_count; i++)
 		if (inventory->cards[i].condition.health != CARD_HEALTHY)
 			inventory->cards[i].condition.since = inventory->taken;

@@ -28,6 +28,13 @@ static void check_card(const struct nvml_card *card)
 		abort();
 	if (card->used_bytes > card->total_bytes || card->total_bytes > UINT64_C(1) << 50)
 		abort();
+	if (card->instance_count > CARD_INSTANCES_MAX)
+		abort();
+	for (size_t i = 0; i < card->instance_count; i++)
+		if (!mig_uuid_is_valid(card->instances[i].uuid) ||
+		    !parse_utf8_valid(card->instances[i].profile,
+				      strlen(card->instances[i].profile)))
+			abort();
 	if ((card->condition.health == CARD_HEALTHY) != !card->condition.cause[0])
 		abort();
 }
@@ -78,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (cards)
 		check_links(cards);
 	for (int i = 0; cards && i < 2; i++)
-		free(cards[i].processes);
+		nvml_card_release(&cards[i]);
 	free(cards);
 	free(answer);
 	return 0;

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abi/nvml.h"
 #include "abi/nvml_record.h"
 
 #define SOCKET     3
@@ -81,6 +82,7 @@ static const char *const kind_names[RECORD_KIND_MAX] = {
 	[RECORD_PROCESSES] = "processes",
 	[RECORD_LINKS] = "links",
 	[RECORD_INFORMATION] = "information",
+	[RECORD_INSTANCES] = "instances",
 };
 
 static const char *order_for(const struct record_request *request)
@@ -104,7 +106,35 @@ static void answer_card(const struct record_request *request, struct record_answ
 	card->used_bytes = 1ull << 30;
 	card->minor = i;
 	card->compute_major = 8;
-	card->has = RECORD_HAS_COMPUTE | RECORD_HAS_MINOR | RECORD_HAS_MIG;
+	card->has = RECORD_HAS_COMPUTE | RECORD_HAS_MINOR | RECORD_HAS_MIG | RECORD_HAS_BRAND;
+	card->brand = NVML_BRAND_NVIDIA;
+	card->mig_enabled = strcmp(order_for(request), "mig") == 0;
+}
+
+/* Two MIG devices, with a gap between their numbers. */
+static void answer_instances(const struct record_request *request, struct record_answer *answer)
+{
+	struct record_instances *list = &answer->instances;
+
+	for (list->count = 0; list->count < 2; list->count++) {
+		struct record_instance *instance = &list->instances[list->count];
+
+		(void)snprintf(instance->uuid, sizeof(instance->uuid),
+			       "MIG-00000000-0000-0000-0000-%011x%x", request->index, list->count);
+		(void)snprintf(instance->name, sizeof(instance->name), "NVIDIA Test %u MIG 1g.10gb",
+			       request->index);
+		instance->index = list->count * 2;
+		instance->gpu_instance = 7 + list->count;
+		instance->compute_instance = 0;
+	}
+	if (strcmp(order_for(request), "twice") == 0)
+		list->instances[1] = list->instances[0];
+	else if (strcmp(order_for(request), "nameless") == 0)
+		memset(list->instances[1].uuid, 'M', sizeof(list->instances[1].uuid));
+	else if (strcmp(order_for(request), "far") == 0)
+		list->instances[1].gpu_instance = 1u << 20;
+	else if (strcmp(order_for(request), "many") == 0)
+		list->count = UINT32_MAX;
 }
 
 static void answer_links(const struct record_request *request, struct record_answer *answer)
@@ -170,6 +200,8 @@ static void answer_well(const struct record_request *request, struct record_answ
 		answer_links(request, answer);
 	} else if (request->kind == RECORD_PROCESSES) {
 		answer_processes(request, answer);
+	} else if (request->kind == RECORD_INSTANCES) {
+		answer_instances(request, answer);
 	} else if (request->kind == RECORD_INFORMATION) {
 		answer_information(request, answer);
 	}

@@ -221,6 +221,59 @@ static void check_hostile(const struct hostile_case *hostile)
 	free(probed);
 }
 
+#define CAPABILITIES NVIDIA "capabilities/gpu1/mig/"
+
+/* Card 1 is in MIG mode; what its MIG devices are when NVML says WORD of them. */
+static const struct {
+	const char *script;
+	size_t count;
+	enum card_health health;
+	const char *cause;
+} mig_cases[] = {
+	{ "mig card 1\n", 2, CARD_HEALTHY, "" },
+	{ "mig card 1\ntwice instances 1\n", 1, CARD_SUSPECT, "unusable MIG device" },
+	{ "mig card 1\nnameless instances 1\n", 1, CARD_SUSPECT, "unusable MIG device" },
+	{ "mig card 1\nfar instances 1\n", 1, CARD_SUSPECT, "unusable MIG device" },
+	{ "mig card 1\nmany instances 1\n", 2, CARD_SUSPECT, "unusable MIG device" },
+	{ "mig card 1\nhang instances 1\n", 0, CARD_LOST, "no answer" },
+};
+
+TEST(mig_devices_have_names_and_nodes)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(mig_cases); i++) {
+		struct probed probed;
+
+		print_message("# %s", mig_cases[i].script);
+		probed_make(&probed, mig_cases[i].script);
+		fixture_write(&probed.fixture, CAPABILITIES "gi7/access", "DeviceFileMinor: 70\n");
+		fixture_write(&probed.fixture, CAPABILITIES "gi7/ci0/access",
+			      "DeviceFileMinor: 71\n");
+		probed_run(&probed);
+		assert_int_equal(probed.r, 0);
+		const struct card *card = &probed.inventory.cards[1];
+		assert_int_equal(card->instance_count, mig_cases[i].count);
+		assert_int_equal(card->condition.health, mig_cases[i].health);
+		assert_non_null(strstr(card->condition.cause, mig_cases[i].cause));
+		assert_int_equal(probed.inventory.cards[0].instance_count, 0);
+		assert_string_equal(probed.inventory.cards[0].brand, "nvidia");
+		if (card->instance_count) {
+			const struct card_instance *instance = &card->instances[0];
+
+			assert_string_equal(instance->uuid,
+					    "MIG-00000000-0000-0000-0000-000000000010");
+			assert_string_equal(instance->profile, "1g.10gb");
+			assert_int_equal(instance->gpu_instance, 7);
+			assert_int_equal(instance->gpu_minor, 70);
+			assert_int_equal(instance->compute_minor, 71);
+		}
+		if (card->instance_count == 2) {
+			assert_int_equal(card->instances[1].index, 2);
+			assert_int_equal(card->instances[1].gpu_minor, CARD_MINOR_NONE);
+		}
+		probed_release(&probed);
+	}
+}
+
 TEST(one_bad_card_never_hides_the_others)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(hostile_cases); i++)

@@ -21,10 +21,17 @@ struct query {
 	unsigned timeouts, stuck;
 };
 
+void nvml_card_release(struct nvml_card *card)
+{
+	free(card->processes);
+	free(card->instances);
+	*card = (struct nvml_card){ 0 };
+}
+
 void nvml_result_release(struct nvml_result *result)
 {
 	for (unsigned i = 0; result->cards && i < result->count; i++)
-		free(result->cards[i].processes);
+		nvml_card_release(&result->cards[i]);
 	free(result->cards);
 	result->cards = NULL;
 	result->count = 0;
@@ -254,7 +261,12 @@ static void card_not_asked(const struct query *query, unsigned index)
 
 /* Cards first, links last: a card that hangs is then known before another is compared with it. */
 static const enum record_kind phases[] = { RECORD_CARD, RECORD_HEALTH, RECORD_PROCESSES,
-					   RECORD_LINKS };
+					   RECORD_INSTANCES, RECORD_LINKS };
+
+static bool is_asked(enum record_kind kind, const struct nvml_card *card)
+{
+	return kind != RECORD_INSTANCES || card->mig_enabled;
+}
 
 static int query_cards(struct query *query, struct error *error)
 {
@@ -262,7 +274,8 @@ static int query_cards(struct query *query, struct error *error)
 		for (unsigned i = 0; i < query->result->count; i++) {
 			struct error own = ERROR_INIT;
 
-			if (query->skip >> i & 1)
+			if (query->skip >> i & 1 ||
+			    !is_asked(phases[phase], &query->result->cards[i]))
 				continue;
 			if (!query->running) {
 				card_not_asked(query, i);

@@ -18,6 +18,7 @@ struct nvml_card {
 	char model[CARD_MODEL_MAX];   /* "" unknown */
 	char bus_id[CARD_BUS_ID_MAX]; /* normalised, "" unknown */
 	char serial[CARD_BUS_ID_MAX];
+	char brand[CARD_BRAND_MAX]; /* "" unknown */
 	uint64_t total_bytes, used_bytes;
 	unsigned minor, compute_major, compute_minor;
 	bool has_minor, mig_capable, mig_enabled;
@@ -26,6 +27,8 @@ struct nvml_card {
 	struct record_links links;
 	struct card_process *processes; /* owned; pid, used_mib and name */
 	size_t process_count, process_capacity;
+	struct card_instance *instances; /* owned; MIG devices; their nodes are not known here */
+	size_t instance_count, instance_capacity;
 };
 
 struct nvml_result {
@@ -37,6 +40,7 @@ struct nvml_result {
 	struct nvml_card *cards; /* owned, by NVML's index */
 };
 
+void nvml_card_release(struct nvml_card *card); /* contents only */
 void nvml_result_release(struct nvml_result *result);
 
 /*

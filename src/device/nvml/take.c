@@ -68,6 +68,91 @@ static void take_identity(const struct record_card *record, struct nvml_card *ca
 	card->minor = card->has_minor ? record->minor : CARD_MINOR_NONE;
 }
 
+/*
+ * NVML's brands by the words that NVIDIA_REQUIRE_* uses (libnvidia-container's names, in small
+ * letters).
+ *
+ * How to add one: a row.
+ */
+static const char *const brand_names[] = {
+	[NVML_BRAND_UNKNOWN] = "unknown",
+	[NVML_BRAND_QUADRO] = "quadro",
+	[NVML_BRAND_TESLA] = "tesla",
+	[NVML_BRAND_NVS] = "nvs",
+	[NVML_BRAND_GRID] = "grid",
+	[NVML_BRAND_GEFORCE] = "geforce",
+	[NVML_BRAND_TITAN] = "titan",
+	[NVML_BRAND_NVIDIA_VAPPS] = "vapps",
+	[NVML_BRAND_NVIDIA_VPC] = "vpc",
+	[NVML_BRAND_NVIDIA_VCS] = "vcs",
+	[NVML_BRAND_NVIDIA_VWS] = "vws",
+	[NVML_BRAND_NVIDIA_CLOUD_GAMING] = "cloudgaming",
+	[NVML_BRAND_QUADRO_RTX] = "quadrortx",
+	[NVML_BRAND_NVIDIA_RTX] = "nvidiartx",
+	[NVML_BRAND_NVIDIA] = "nvidia",
+	[NVML_BRAND_GEFORCE_RTX] = "geforcertx",
+	[NVML_BRAND_TITAN_RTX] = "titanrtx",
+};
+
+static void take_brand(const struct record_card *record, struct nvml_card *card)
+{
+	card->brand[0] = '\0';
+	if (record->has & RECORD_HAS_BRAND && record->brand < ARRAY_SIZE(brand_names))
+		reason_text(card->brand, sizeof(card->brand), "%s", brand_names[record->brand]);
+}
+
+static bool instance_is_known(const struct nvml_card *card, const struct card_instance *instance)
+{
+	for (size_t i = 0; i < card->instance_count; i++)
+		if (strcmp(card->instances[i].uuid, instance->uuid) == 0 ||
+		    (card->instances[i].gpu_instance == instance->gpu_instance &&
+		     card->instances[i].compute_instance == instance->compute_instance))
+			return true;
+	return false;
+}
+
+/* The profile is the end of the name: "NVIDIA A100-SXM4-80GB MIG 1g.10gb". */
+static void take_profile(const struct record_instance *record, struct card_instance *instance)
+{
+	char name[RECORD_TEXT_MAX];
+	bool whole = text_take(name, sizeof(name), record->name, sizeof(record->name));
+	const char *mark = whole ? strstr(name, " MIG ") : NULL;
+
+	if (mark && strlen(mark + 5) < sizeof(instance->profile) && !strchr(mark + 5, ' '))
+		memcpy(instance->profile, mark + 5, strlen(mark + 5) + 1);
+}
+
+static int take_instances(const struct record_answer *answer, struct nvml_card *card)
+{
+	const struct record_instances *record = &answer->instances;
+
+	for (uint32_t i = 0; i < record->count && i < RECORD_INSTANCES_MAX; i++) {
+		const struct record_instance *from = &record->instances[i];
+		struct card_instance instance = { .index = from->index,
+						  .gpu_instance = from->gpu_instance,
+						  .compute_instance = from->compute_instance,
+						  .gpu_minor = CARD_MINOR_NONE,
+						  .compute_minor = CARD_MINOR_NONE };
+
+		if (!text_take(instance.uuid, sizeof(instance.uuid), from->uuid,
+			       sizeof(from->uuid)) ||
+		    !mig_uuid_is_valid(instance.uuid) || from->gpu_instance > 255 ||
+		    from->compute_instance > 255 || instance_is_known(card, &instance) ||
+		    card->instance_count == CARD_INSTANCES_MAX) {
+			condition_worsen(card, CARD_SUSPECT,
+					 "the driver gives it an unusable MIG device");
+			continue;
+		}
+		take_profile(from, &instance);
+		struct card_instance *added =
+			VEC_ADD(&card->instances, &card->instance_count, &card->instance_capacity);
+		if (!added)
+			return -ENOMEM;
+		*added = instance;
+	}
+	return 0;
+}
+
 static int take_card(const struct record_answer *answer, struct nvml_card *card)
 {
 	const struct record_card *record = &answer->card;
@@ -87,6 +172,7 @@ static int take_card(const struct record_answer *answer, struct nvml_card *card)
 		card->compute_major = record->compute_major;
 		card->compute_minor = record->compute_minor;
 	}
+	take_brand(record, card);
 	card->mig_capable = record->has & RECORD_HAS_MIG;
 	card->mig_enabled = card->mig_capable && record->mig_enabled == 1;
 	if (answer->status == RECORD_OK && !card->uuid[0])
@@ -164,10 +250,9 @@ static enum card_health health_of(int32_t code)
 /* How to add a question about a card: one row. */
 static int (*const takers[RECORD_KIND_MAX])(const struct record_answer *answer,
 					    struct nvml_card *card) = {
-	[RECORD_CARD] = take_card,
-	[RECORD_HEALTH] = take_health,
-	[RECORD_PROCESSES] = take_processes,
-	[RECORD_LINKS] = take_links,
+	[RECORD_CARD] = take_card,           [RECORD_HEALTH] = take_health,
+	[RECORD_PROCESSES] = take_processes, [RECORD_LINKS] = take_links,
+	[RECORD_INSTANCES] = take_instances,
 };
 
 int nvml_take_answer(const struct record_answer *answer, struct nvml_card *card)

@@ -57,10 +57,20 @@ int bus_id_normalise(const char *text, char ret[static CARD_BUS_ID_MAX])
 	return 0;
 }
 
-bool card_uuid_is_valid(const char *uuid)
+static bool uuid_is_valid(const char *prefix, const char *uuid)
 {
 	static const char allowed[] = "0123456789abcdefABCDEF-";
 
-	return strncmp(uuid, "GPU-", 4) == 0 && uuid[4] && strlen(uuid) < CARD_UUID_MAX &&
+	return strncmp(uuid, prefix, 4) == 0 && uuid[4] && strlen(uuid) < CARD_UUID_MAX &&
 	       strspn(uuid + 4, allowed) == strlen(uuid + 4);
+}
+
+bool card_uuid_is_valid(const char *uuid)
+{
+	return uuid_is_valid("GPU-", uuid);
+}
+
+bool mig_uuid_is_valid(const char *uuid)
+{
+	return uuid_is_valid("MIG-", uuid);
 }

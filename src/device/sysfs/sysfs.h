@@ -69,6 +69,9 @@ int bus_id_normalise(const char *text, char ret[static CARD_BUS_ID_MAX]);
 
 /* "GPU-" and hexadecimal digits and dashes: what can be a file name, a device ID, a label. */
 bool card_uuid_is_valid(const char *uuid);
+/* "MIG-" and the same; before driver 470 the card's UUID and two numbers followed, with '/'
+ * between, which is no device ID of ours. */
+bool mig_uuid_is_valid(const char *uuid);
 
 /* The version in the text of /proc/driver/nvidia/version. 0, or -EINVAL when there is none. */
 int procfs_parse_version(const char *text, char ret[static DEVICE_VERSION_MAX]);
