@@ -153,6 +153,16 @@ written_file() {
 	engine_nothing_left
 }
 
+@test "through the wrapper: two containers of a Pod have their own cards each" {
+	asks gpupool "$(annotation nvidia.com/gpu=1)"
+	local first=$CONTAINER
+	container_start ".metadata.name = \"second\" | .log_path = \"second\" | .image.image = \"localhost/tools:1\" |
+		$(annotation nvidia.com/gpu=3)"
+	works_with 3
+	CONTAINER=$first
+	works_with 1
+}
+
 @test "control: without container_annotations the annotation does not arrive, and there is no card" {
 	asks plain "$(annotation nvidia.com/gpu=1)"
 	[ "$(cards_seen)" = "reached" ]
@@ -316,7 +326,6 @@ written_file() {
 # The rows of docs/library-targets.md that are measured with gpupool itself, through the wrapper.
 row_holds() { # NAME TITLE [VARIABLE=VALUE...]
 	local row variables
-	image_of_root "$1"
 	variables=$(printf '%s\n' NVIDIA_DRIVER_CAPABILITIES=all "${@:3}" |
 		jq -Rnc '[inputs | {key: sub("=.*"; ""), value: sub("^[^=]*="; "")}]')
 	asks gpupool "$(annotation nvidia.com/gpu=1) | .image.image = \"localhost/${1//_/-}:1\" | .envs = $variables"
@@ -327,13 +336,16 @@ row_holds() { # NAME TITLE [VARIABLE=VALUE...]
 }
 
 @test "through the wrapper: libraries in RHEL-like and distroless images" {
+	images_of_roots distroless
 	row_holds distroless "distroless: a C library and its loader, no shell"
 	can_rhel || skip "$WHY"
+	images_of_roots rhel
 	row_holds rhel "RHEL-like: glibc with RHEL's directories"
 }
 
 @test "through the wrapper: libraries in Debian, and beside other libraries" {
 	can_debian || skip "$WHY"
+	images_of_roots debian older_libcuda stub_libcuda leftover dangling own_driver
 	row_holds debian "Debian 12"
 	row_holds older_libcuda "older \`libcuda.so.1\` in the cache"
 	row_holds older_libcuda "the same, with the variable of CUDA images" "$CUDA_PATH"
@@ -345,7 +357,7 @@ row_holds() { # NAME TITLE [VARIABLE=VALUE...]
 
 @test "through the wrapper: musl images get devices" {
 	can_musl || skip "$WHY"
-	image_of_root musl
+	images_of_roots musl
 	asks gpupool "$(annotation nvidia.com/gpu=1) | .image.image = \"localhost/musl:1\""
 	[ "$(cards_seen)" = "nvidia1=1 reached 1" ]
 	run see /dlopen_probe libofmusl.so.1 libcuda.so.1

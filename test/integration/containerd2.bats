@@ -184,7 +184,6 @@ works_with() { # INDEX...
 # The rows of docs/library-targets.md with CDI alone.
 row_holds() { # NAME TITLE [VARIABLE=VALUE...]
 	local row variables
-	image_of_root "$1"
 	variables=$(printf '%s\n' NVIDIA_DRIVER_CAPABILITIES=all "${@:3}" |
 		jq -Rnc '[inputs | {key: sub("=.*"; ""), value: sub("^[^=]*="; "")}]')
 	pod_start
@@ -196,13 +195,16 @@ row_holds() { # NAME TITLE [VARIABLE=VALUE...]
 }
 
 @test "by CDI: libraries in RHEL-like and distroless images" {
+	images_of_roots distroless
 	row_holds distroless "distroless: a C library and its loader, no shell"
 	can_rhel || skip "$WHY"
+	images_of_roots rhel
 	row_holds rhel "RHEL-like: glibc with RHEL's directories"
 }
 
 @test "by CDI: libraries in Debian, and beside other libraries" {
 	can_debian || skip "$WHY"
+	images_of_roots debian older_libcuda stub_libcuda leftover dangling own_driver
 	row_holds debian "Debian 12"
 	row_holds older_libcuda "older \`libcuda.so.1\` in the cache"
 	row_holds older_libcuda "the same, with the variable of CUDA images" "$CUDA_PATH"

@@ -5,7 +5,7 @@
 #   handler NAME BINARY [KEYS]   a runtime handler, before engine_start; KEYS are more lines of its section
 #   engine_start                 starts it, with /etc/containerd/config.toml; engine_restart; dev_private, before: the simulated driver's nodes are in /dev
 #   image_import NAME ROOT [VARIABLE=VALUE...]   an image of the files in ROOT (image_sandbox, image_tools)
-#   image_of_root NAME           an image of a root of roots.bash, which must be loaded
+#   images_of_roots NAME...      images of roots of roots.bash, which must be loaded
 #   pod_start [HANDLER [FILTER]]       a Pod without a network of its own, in $POD; FILTER changes its JSON
 #   container_start [FILTER]           a container in it that waits, in $CONTAINER; what went wrong in $SAID
 #   see COMMAND...                     runs it inside the container
@@ -125,8 +125,8 @@ crictl() {
 		--image-endpoint unix://$CRI/socket --timeout 30s "$@" 3>&-
 }
 
-# image_archive FOLDER NAME LAYER... [-- VARIABLE=VALUE...]: a docker archive of layers in FOLDER, imported.
-image_archive() {
+# image_describe FOLDER NAME LAYER... [-- VARIABLE=VALUE...]: an image of layers in FOLDER, to be loaded.
+image_describe() {
 	local folder=$1 name=$2 layers=()
 	shift 2
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -135,13 +135,17 @@ image_archive() {
 	done
 	(cd "$folder" && sha256sum "${layers[@]}") | jq -Rn --arg probe $PROBE '{architecture: "amd64", os: "linux",
 		config: {Env: $ARGS.positional[1:], Cmd: [$probe, "wait"]},
-		rootfs: {type: "layers", diff_ids: [inputs | "sha256:" + .[:64]]}}' --args -- "${@:---}" >"$folder/config.json"
-	jq -nc --arg tag "localhost/$name:1" '[{Config: "config.json", RepoTags: [$tag], Layers: $ARGS.positional}]' \
-		--args -- "${layers[@]}" >"$folder/manifest.json"
-	tar -C "$folder" -cf "$folder/image.tar" manifest.json config.json "${layers[@]}"
-	inside "$ENGINE/ctr" -a $CRI/socket -n k8s.io images import "$folder/image.tar" >"$folder/said" 2>&1 3>&- ||
-		{ cat "$folder/said" >&2; return 1; }
-	rm "$folder/image.tar"
+		rootfs: {type: "layers", diff_ids: [inputs | "sha256:" + .[:64]]}}' --args -- "${@:---}" >"$folder/$name.json"
+	jq -nc --arg name "$name" '{Config: "\($name).json", RepoTags: ["localhost/\($name):1"],
+		Layers: $ARGS.positional}' --args -- "${layers[@]}" >"$folder/$name.entry"
+}
+
+# image_load FOLDER: a docker archive of the described ones, imported.
+image_load() {
+	(cd "$1" && jq -s . ./*.entry >manifest.json && tar -cf image.tar ./*.json ./*.tar)
+	inside "$ENGINE/ctr" -a $CRI/socket -n k8s.io images import "$1/image.tar" >"$1/said" 2>&1 3>&- ||
+		{ cat "$1/said" >&2; return 1; }
+	rm -r "$1"
 }
 
 layer() { # ROOT ARCHIVE
@@ -149,25 +153,30 @@ layer() { # ROOT ARCHIVE
 }
 
 image_import() { # NAME ROOT [VARIABLE=VALUE...]
-	local folder=$BATS_FILE_TMPDIR/image-$1
+	local folder=$BATS_FILE_TMPDIR/image
 	mkdir -p "$folder"
 	layer "$2" "$folder/layer.tar"
-	image_archive "$folder" "$1" layer.tar -- "${@:3}"
+	image_describe "$folder" "$1" layer.tar -- "${@:3}"
+	image_load "$folder"
 }
 
-# image_of_root NAME: of the root that root_NAME of roots.bash makes; the Debian below several is one layer.
-image_of_root() {
-	local name=${1//_/-} folder=$BATS_FILE_TMPDIR/roots
-	"root_$1"
+# images_of_roots NAME...: of what root_NAME of roots.bash makes; the Debian below several is one layer.
+images_of_roots() {
+	local folder=$BATS_FILE_TMPDIR/roots root name
 	mkdir -p "$folder"
-	if inside test -d "$ROOTS/.$name/upper"; then
-		layer "$DEBIAN" "$folder/base.tar"
-		layer "$ROOTS/.$name/upper" "$folder/$name.tar"
-		image_archive "$folder" "$name" base.tar "$name.tar"
-	else
-		layer "$ROOTS/$name" "$folder/$name.tar"
-		image_archive "$folder" "$name" "$name.tar"
-	fi
+	for root in "$@"; do
+		name=${root//_/-}
+		"root_$root"
+		if inside test -d "$ROOTS/.$name/upper"; then
+			layer "$DEBIAN" "$folder/base.tar"
+			layer "$ROOTS/.$name/upper" "$folder/$name.tar"
+			image_describe "$folder" "$name" base.tar "$name.tar"
+		else
+			layer "$ROOTS/$name" "$folder/$name.tar"
+			image_describe "$folder" "$name" "$name.tar"
+		fi
+	done
+	image_load "$folder"
 }
 
 # image_row TITLE: what programs in $CONTAINER find of the libraries that are mounted, as a row of
