@@ -110,6 +110,12 @@ static int compare_middles(const struct line *old, size_t olds, const struct lin
 	return walk(table, old, olds, new, news, steps);
 }
 
+/* An empty text has no lines to point at. */
+static const struct line *middle(const struct lines *lines, size_t start)
+{
+	return lines->items ? lines->items + start : NULL;
+}
+
 static int compare(const struct lines *old, const struct lines *new, struct steps *steps)
 {
 	size_t start = 0, end = 0;
@@ -123,8 +129,8 @@ static int compare(const struct lines *old, const struct lines *new, struct step
 					       &new->items[new->count - 1 - end]))
 		end++;
 	if (r == 0)
-		r = compare_middles(old->items + start, old->count - start - end,
-				    new->items + start, new->count - start - end, steps);
+		r = compare_middles(middle(old, start), old->count - start - end,
+				    middle(new, start), new->count - start - end, steps);
 	for (; r == 0 && end > 0; end--)
 		r = add(steps, ' ', &old->items[old->count - end]);
 	return r;
