@@ -38,7 +38,7 @@ static int log_line(const struct call *call, const char *level, const char *mess
 static void append(const char *path, const struct call *call, const char *level,
 		   const char *message)
 {
-	autostrbuf line = STRBUF_INIT(4 * ERROR_MESSAGE_MAX);
+	autostrbuf line = STRBUF_INIT(1u << 16);
 
 	if (log_line(call, level, message, &line) < 0)
 		return;

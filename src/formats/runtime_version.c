@@ -117,7 +117,8 @@ static int add(struct string_list *sentences, struct error *error, const char *f
 	va_start(arguments, format);
 	strbuf_vaddf(&text, format, arguments);
 	va_end(arguments);
-	if (sentences && (strbuf_failed(&text) < 0 || string_list_add(sentences, text.data) < 0))
+	/* One that is too long is cut. */
+	if (sentences && (text.failed == ENOMEM || string_list_add(sentences, text.data) < 0))
 		return error_no_memory(error);
 	return 0;
 }

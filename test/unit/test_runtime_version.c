@@ -103,6 +103,21 @@ TEST(kernel_releases_are_judged)
 	}
 }
 
+/* Found by a fuzzer: it was said to be out of memory. */
+TEST(kernel_releases_without_end_are_cut)
+{
+	char release[4096];
+	struct string_list sentences = { 0 };
+	struct error error = ERROR_INIT;
+
+	memset(release, '1', sizeof(release));
+	memcpy(release, "4.1", 3);
+	release[sizeof(release) - 1] = '\0';
+	assert_int_equal(kernel_release_judge(release, &sentences, &error), 0);
+	assert_int_equal(sentences.count, 3);
+	string_list_release(&sentences);
+}
+
 TEST(runtime_versions_survive_every_failed_allocation)
 {
 	for (unsigned n = 0;; n++) {
