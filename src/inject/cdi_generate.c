@@ -142,7 +142,7 @@ static const struct driver_node *node_of(const struct driver_files *files, const
 static int add_common(struct making *making, const struct edit_plan *plan)
 {
 	const struct driver_files *files = making->options->files;
-	bool managed = making->options->mode == CDI_MANAGEMENT;
+	bool managed = making->mode == CDI_MANAGEMENT;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < plan->count; i++) {
@@ -188,8 +188,10 @@ static int make_common(struct making *making)
 	cleanup(edit_plan_release) struct edit_plan plan = { 0 };
 	int r = edit_plan_build(&injection, &plan, NULL, making->error);
 
+	/* Windows' driver has none of the nodes that the plan looks for. */
 	for (size_t i = 0; r == 0 && i < plan.notes.count; i++)
-		r = making_note(making, "%s", plan.notes.items[i]);
+		if (making->mode != CDI_WSL || strncmp(plan.notes.items[i], "/dev/", 5) != 0)
+			r = making_note(making, "%s", plan.notes.items[i]);
 	return r < 0 ? r : add_common(making, &plan);
 }
 
@@ -199,6 +201,8 @@ static void add_capabilities(unsigned capabilities, struct strbuf *out)
 	autostrbuf words = STRBUF_INIT(256);
 
 	capabilities_describe(capabilities, &words);
+	if (strbuf_failed(&words) < 0)
+		out->failed = words.failed;
 	for (const char *at = words.data; *at; at++)
 		if (*at != ' ')
 			strbuf_addc(out, *at == ',' ? '+' : *at);
@@ -248,7 +252,7 @@ static const struct mode_row {
 			  "there is no /dev/gdrdrv; load the module gdrdrv" },
 	[CDI_IMEX] = { DEFAULT_VENDOR, "imex-channel", cdi_add_channels, false, 0,
 		       "there is no /dev/nvidia-caps-imex-channels/channel*; make one with "
-		       "nvidia-modprobe -i 0" },
+		       "mknod: its major is that of nvidia-caps-imex-channels in /proc/devices" },
 	[CDI_NVSWITCH] = { DEFAULT_VENDOR, "nvswitch", cdi_add_gated, false, GATED_NVSWITCH,
 			   "there is no /dev/nvidia-nvswitch*; this machine has no NVSwitch, or "
 			   "its "
@@ -335,9 +339,11 @@ static int make_rest(struct making *making, const struct mode_row *row, struct j
 int cdi_generate(const struct cdi_options *options, struct json_object **ret,
 		 struct string_list *notes, struct error *error)
 {
-	const struct mode_row *row = &mode_rows[choose_mode(options)];
+	enum cdi_mode mode = choose_mode(options);
+	const struct mode_row *row = &mode_rows[mode];
 	autofree bool *found = calloc(options->ids ? options->ids->count + 1 : 1, sizeof(*found));
 	struct making making = { .options = options,
+				 .mode = mode,
 				 .gated = row->gated,
 				 .found = found,
 				 .notes = notes,

@@ -9,6 +9,7 @@
 /* A spec that is being made. */
 struct making {
 	const struct cdi_options *options;
+	enum cdi_mode mode;          /* not auto */
 	struct json_object *devices; /* of the spec */
 	struct json_object *common;  /* containerEdits of the spec */
 	unsigned gated;              /* enum gated, of the mode */

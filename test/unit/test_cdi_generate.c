@@ -404,14 +404,17 @@ TEST(windows_has_one_node)
 	struct question question;
 	struct card cards[CDI_WORLD_CARDS];
 	struct cdi_options options;
+	cleanup(string_list_release) struct string_list notes = { 0 };
 
 	cdi_world_ask(&question, cards, &options);
 	question.files.nodes = &every_node[ARRAY_SIZE(every_node) - 1];
 	question.files.node_count = 1;
 	question.inventory.card_count = 0;
-	autojson *spec = cdi_world_generate(&options, NULL);
+	autojson *spec = cdi_world_generate(&options, &notes);
 	cdi_world_check_names(spec, "all");
 	cdi_world_check_set(cdi_world_device(spec, "all"), "deviceNodes", "path", "/dev/dxg");
+	for (size_t i = 0; i < notes.count; i++)
+		assert_null(strstr(notes.items[i], "nvidiactl"));
 	question_release(&question);
 }
 
