@@ -347,6 +347,7 @@ void crash_start(struct crash_watch *watch)
 void crash_stop(struct crash_watch *watch)
 {
 	(void)watch;
+	look("return", "");
 	state.watch = NULL;
 	for (size_t i = 0; i < state.pending_count; i++)
 		free(state.pending[i].text);

@@ -22,4 +22,5 @@ struct crash_watch {
 };
 
 void crash_start(struct crash_watch *watch);
+/* The last look, "return": what was promised by then must be on both disks. */
 void crash_stop(struct crash_watch *watch);

@@ -156,6 +156,9 @@ static void look(void *data, const char *copy, const char *after)
 	struct error error = ERROR_INIT;
 	int ours = is_ours(copy, looking, after);
 
+	if (strncmp(after, "return", 6) == 0 && ours != (strcmp(looking->step, "configure") == 0))
+		fail_msg("%s: %s has returned, and its work is not on disk", looking->scene->name,
+			 looking->step);
 	looking->olds += !ours;
 	looking->news += ours != 0;
 	int r = call(copy, looking->scene, true, &error);
