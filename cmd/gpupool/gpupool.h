@@ -118,4 +118,4 @@ extern const struct command command_apply, command_bench_place, command_cdi_diff
 	command_inventory, command_run, command_sim_compare, command_sim_explain, command_sim_fit,
 	command_sim_fragments, command_sim_generate, command_sim_replay, command_sim_run,
 	command_sim_whatif;
-extern const struct command command_configure;
+extern const struct command command_configure, command_system_links, command_system_nodes;

@@ -8,25 +8,15 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static const struct command *const commands[] = { &command_demo,
-						  &command_inventory,
-						  &command_run,
-						  &command_apply,
-						  &command_configure,
-						  &command_sim_run,
-						  &command_sim_compare,
-						  &command_sim_explain,
-						  &command_sim_fit,
-						  &command_sim_fragments,
-						  &command_sim_generate,
-						  &command_sim_replay,
-						  &command_sim_whatif,
-						  &command_bench_place,
-						  &command_cdi_generate,
-						  &command_cdi_list,
-						  &command_cdi_validate,
-						  &command_cdi_diff,
-						  NULL };
+static const struct command *const commands[] = {
+	&command_demo,         &command_inventory,    &command_run,
+	&command_apply,        &command_configure,    &command_system_nodes,
+	&command_system_links, &command_sim_run,      &command_sim_compare,
+	&command_sim_explain,  &command_sim_fit,      &command_sim_fragments,
+	&command_sim_generate, &command_sim_replay,   &command_sim_whatif,
+	&command_bench_place,  &command_cdi_generate, &command_cdi_list,
+	&command_cdi_validate, &command_cdi_diff,     NULL
+};
 
 static const struct program program = {
 	.name = "gpupool",

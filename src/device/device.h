@@ -38,6 +38,31 @@ int device_probe(const struct device_options *options, struct inventory *ret,
 int device_probe_kernel(const char *driver_root, unsigned deadline_ms, struct inventory *ret,
 			struct error *error);
 
+struct device_nodes_options {
+	const char *driver_root; /* as in struct device_options; its /dev is written */
+	bool dry_run;            /* nothing is made, and all is told */
+};
+
+struct device_changes { /* sentences */
+	struct string_list made, present, missing;
+};
+void device_changes_release(struct device_changes *changes);
+
+/*
+ * Makes the nodes of a loaded driver that are not there: control nodes by the majors of
+ * /proc/devices, one a card, config and monitor of MIG. Needs CAP_MKNOD. -EEXIST: something else has
+ * the name. What cannot be made because a module is not loaded is in ret->missing. *ret is filled,
+ * and to be released, also after an error.
+ */
+int device_make_nodes(const struct device_nodes_options *options, struct device_changes *ret,
+		      struct error *error);
+/*
+ * /dev/char/<major>:<minor> for each of the driver's nodes: systemd's rules for a container's devices
+ * name them so, and without these links a daemon-reload takes the cards away.
+ */
+int device_make_char_links(const struct device_nodes_options *options, struct device_changes *ret,
+			   struct error *error);
+
 /* inventory.json: written atomically; reading refuses a file of another boot or driver version
  * with -ESTALE. */
 int device_inventory_write(const char *path, const struct inventory *inventory,
