@@ -265,6 +265,16 @@ static const char *short_name(char *path)
 	return name;
 }
 
+/* How much has arrived; NAN for a mean over time, which is read at no arrival. */
+static double percent_of(const struct comparison *comparison, size_t pods, size_t reading)
+{
+	if (comparison->at.count)
+		return (double)comparison->at.items[reading];
+	if (comparison->options->replay)
+		return NAN;
+	return (double)simulate_arrival(comparison->arrival, &comparison->traces[pods]);
+}
+
 static int row_make(struct comparison *comparison, size_t pods, size_t policy, size_t reading,
 		    struct row *row)
 {
@@ -277,10 +287,7 @@ static int row_make(struct comparison *comparison, size_t pods, size_t policy, s
 		return -ENOMEM;
 	*row = (struct row){ .pods = short_name(comparison->pods[pods]),
 			     .policy = comparison->policies[policy],
-			     .percent = comparison->at.count ? (double)comparison->at.items[reading]
-							     : (double)simulate_arrival(
-								       comparison->arrival,
-								       &comparison->traces[pods]) };
+			     .percent = percent_of(comparison, pods, reading) };
 	for (size_t i = 0; i < count; i++) {
 		values[i] = own[i].at[reading];
 		values[count + i] = own[i].at[reading] - first[i].at[reading];
@@ -317,7 +324,10 @@ static void row_print(struct columns *columns, const struct row *row)
 {
 	columns_add(columns, row->pods);
 	columns_add(columns, row->policy);
-	columns_addf(columns, "%.0f", row->percent);
+	if (isnan(row->percent))
+		columns_add(columns, NULL);
+	else
+		columns_addf(columns, "%.0f", row->percent);
 	columns_addf(columns, "%.3f", row->value.mean);
 	columns_addf(columns, "%.3f", row->value.deviation);
 	columns_addf(columns, "%+.3f", row->difference.mean);
@@ -327,9 +337,11 @@ static void row_print(struct columns *columns, const struct row *row)
 
 static void row_csv(const struct row *row)
 {
-	printf("%s,%s,%.0f,%.4f,%.4f,%.4f,%.4f,%.2f", row->pods, row->policy, row->percent,
-	       row->value.mean, row->value.deviation, row->difference.mean, row->difference.error2,
-	       row->milliseconds);
+	printf("%s,%s,", row->pods, row->policy);
+	if (!isnan(row->percent))
+		printf("%.0f", row->percent);
+	printf(",%.4f,%.4f,%.4f,%.4f,%.2f", row->value.mean, row->value.deviation,
+	       row->difference.mean, row->difference.error2, row->milliseconds);
 	for (int class = 0; class <= TRACE_CLASS_MAX; class ++)
 		printf(",%.4f", row->failed[class]);
 	putchar('\n');

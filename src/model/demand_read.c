@@ -152,6 +152,7 @@ static int read_cards(const struct reader *reader, struct json_object *container
 		.pod = reader->demand->name,
 		.path = "spec.containers[].resources",
 		.source = reader->source,
+		.line = reader->line,
 		.annotated = annotated,
 	};
 	int r = dialect_translate(&input, &request, reader->notes, &reason, reader->error);

@@ -188,10 +188,12 @@ bool dialect_knows_annotation(const char *name)
 static void add_position(struct strbuf *text, const struct translation *translation)
 {
 	const struct dialect_input *input = translation->input;
-	unsigned line = yaml_line(input->limits ? input->limits : input->requests);
+	unsigned long line = yaml_line(input->limits ? input->limits : input->requests);
 
+	if (!line)
+		line = input->line;
 	if (input->source && line)
-		strbuf_addf(text, "%s:%u: ", input->source, line);
+		strbuf_addf(text, "%s:%lu: ", input->source, line);
 	else if (input->source)
 		strbuf_addf(text, "%s: ", input->source);
 }

@@ -19,6 +19,7 @@ struct dialect_input {
 	const char *pod;    /* the Pod's name, for Kubernetes' sentences */
 	const char *path;   /* "spec.containers[0].resources", for Kubernetes' sentences */
 	const char *source; /* the file, for "FILE:LINE: " before notes and errors; may be NULL */
+	unsigned long line; /* of the Pod there, when the maps do not know theirs; 0: unknown */
 	bool annotated;     /* the Pod's annotations alone can ask for cards for this container */
 	bool gpushare_mib;  /* aliyun.com/gpu-mem counts MiB in this cluster, not GiB */
 };

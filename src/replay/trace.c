@@ -161,7 +161,8 @@ int trace_add_shape(struct trace *trace, const char *text, struct demand *demand
 	return 0;
 }
 
-int trace_intern(struct trace *trace, struct demand *demand, uint32_t *ret, struct error *error)
+int trace_intern(struct trace *trace, struct demand *demand, const char *apart, uint32_t *ret,
+		 struct error *error)
 {
 	autojson *object = NULL;
 	autostrbuf text = STRBUF_INIT(SHAPE_TEXT_MAX);
@@ -171,6 +172,10 @@ int trace_intern(struct trace *trace, struct demand *demand, uint32_t *ret, stru
 		r = json_to_text(object, false, &text, error);
 	if (r < 0)
 		return r;
+	if (apart)
+		strbuf_addf(&text, " %s", apart);
+	if (strbuf_failed(&text) < 0)
+		return error_no_memory(error);
 	if (trace_find_shape(trace, text.data, ret) < 0)
 		return trace_add_shape(trace, text.data, demand, ret, error);
 	demand_release(demand);
@@ -305,7 +310,7 @@ int trace_add_demand(struct trace *trace, const char *name, struct demand *deman
 		gang = NULL;
 		return error_no_memory(error);
 	}
-	int r = trace_intern(trace, demand, &shape, error);
+	int r = trace_intern(trace, demand, NULL, &shape, error);
 	if (r == 0)
 		r = trace_add_pod(trace, name, shape, created, end, error);
 	if (r == 0 && gang)

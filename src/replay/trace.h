@@ -111,8 +111,10 @@ int trace_find_shape(const struct trace *trace, const char *text, uint32_t *ret)
 /* Moves *DEMAND, which is empty after. */
 int trace_add_shape(struct trace *trace, const char *text, struct demand *demand, uint32_t *ret,
 		    struct error *error);
-/* The shape of *DEMAND by its JSON form, a new one when there is none; *DEMAND is empty after. */
-int trace_intern(struct trace *trace, struct demand *demand, uint32_t *ret, struct error *error);
+/* The shape of *DEMAND by its JSON form, a new one when there is none; *DEMAND is empty after. Shapes
+ * with another APART (may be NULL) are others, though they ask for the same. */
+int trace_intern(struct trace *trace, struct demand *demand, const char *apart, uint32_t *ret,
+		 struct error *error);
 /* -EEXIST for a name that is there. */
 int trace_add_pod(struct trace *trace, const char *name, uint32_t shape, int64_t created,
 		  int64_t end, struct error *error);

@@ -304,7 +304,7 @@ static int add_pods(struct trace *trace, const struct item *item, struct error *
 		trace->timed = true;
 	r = fill_demand(item, &demand, error);
 	if (r == 0)
-		r = trace_intern(trace, &demand, &shape, error);
+		r = trace_intern(trace, &demand, NULL, &shape, error);
 	for (uint64_t i = 0; r == 0 && i < item->count; i++) {
 		char name[WORD_MAX + 16];
 

@@ -8,8 +8,7 @@
 
 #include "replay/whatif.h"
 
-#define SHAPE_TEXT_MAX (16u << 20)
-#define MAPPINGS_MAX   10 /* that are said one by one */
+#define MAPPINGS_MAX 10 /* that are said one by one */
 
 static bool is_slice(const struct request *request)
 {
@@ -132,20 +131,8 @@ static int intern(struct builder *builder, struct demand *demand, enum trace_cla
 		  uint32_t *ret, struct error *error)
 {
 	struct trace *trace = &builder->to->trace;
-	autojson *object = NULL;
-	autostrbuf text = STRBUF_INIT(SHAPE_TEXT_MAX);
+	int r = trace_intern(trace, demand, trace_class_to_string(class), ret, error);
 
-	int r = demand_to_json(demand, &object, error);
-	if (r == 0)
-		r = json_to_text(object, false, &text, error);
-	if (r < 0)
-		return r;
-	strbuf_addf(&text, " %s", trace_class_to_string(class));
-	if (strbuf_failed(&text) < 0)
-		return error_no_memory(error);
-	if (trace_find_shape(trace, text.data, ret) == 0)
-		return 0;
-	r = trace_add_shape(trace, text.data, demand, ret, error);
 	if (r == 0)
 		trace->shapes[*ret].class = class;
 	return r;

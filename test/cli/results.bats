@@ -46,3 +46,20 @@ allocated() { # POLICY OPTION...
 	grep -q '^4 of 6 cells are within 0.5 points' "$out/results.md"
 	grep -q '^\* \*\*fgd on default is not reproduced\*\*: .* 2 other shuffles (seeds 52 to 53)' "$out/results.md"
 }
+
+# "POLICY on LIST `CHECKSUM`" of PAGE whose run decides otherwise by now.
+outdated() { # PAGE
+	local policy list checksum
+	while read -r policy _ list checksum; do
+		[ "$(gpupool sim run --nodes "$data/openb_node_list_gpu_node.csv" --pods "$data/openb_pod_list_$list.csv" \
+			--policy "$policy" --ties bestfit --seed 42 --json | jq -r .checksum)" = "$checksum" ] || echo "$policy on $list"
+	done < <(grep -o '[a-z]* on [a-z0-9]* `[0-9a-f]\{16\}`' "$1" | tr -d '`')
+}
+
+@test "docs/results.md is of the policies as they are; else run dev/results" {
+	[ "$(grep -o ' on [a-z0-9]* `[0-9a-f]\{16\}`' "$ROOT/docs/results.md" | wc -l)" -eq 4 ]
+	[ -z "$(outdated "$ROOT/docs/results.md")" ]
+	# Control: a page of other decisions.
+	echo 'fgd on default `0123456789abcdef`' >"$BATS_TEST_TMPDIR/page"
+	[ "$(outdated "$BATS_TEST_TMPDIR/page")" = "fgd on default" ]
+}

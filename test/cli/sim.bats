@@ -17,6 +17,19 @@ number() {
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
 }
 
+@test "sim compare --replay names no arrival: its figures are means over time" {
+	cluster='1 node of 4 h100; 300 Pods of 12 GiB'
+	run gpupool sim compare --cluster-text "$cluster" --replay --load 110 --seeds 42
+	[ "$status" -eq 0 ]
+	[[ ${lines[1]} =~ ^text\ +default\ +-\ +[0-9.]+\  ]] || { echo "${lines[1]}"; return 1; }
+	run gpupool sim compare --cluster-text "$cluster" --replay --load 110 --seeds 42 --csv
+	[[ ${lines[1]} == text,default,,* ]]
+	run gpupool sim compare --cluster-text "$cluster" --replay --load 110 --seeds 42 --json
+	[ "$(jq '.rows[0].arrived_percent' <<<"$output")" = null ]
+	run gpupool sim compare --cluster-text "$cluster" --arrival 50 --seeds 42
+	[[ ${lines[1]} =~ ^text\ +default\ +50\  ]]
+}
+
 @test "sim run prints one object with the fields that scripts read" {
 	run gpupool sim run --nodes $nodes --pods $pods --policy fgd --ties bestfit --seed 42 \
 		--arrival 130 --json

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "naive_card.h"
+
 /* ---- the book ---- */
 
 void naive_book_release(struct naive_book *book)
@@ -90,34 +92,6 @@ unsigned naive_left_milli(const struct naive_book *book, unsigned node, unsigned
 
 /* ---- cards ---- */
 
-static bool matches(const struct string_list *patterns, const char *text)
-{
-	for (size_t i = 0; i < patterns->count; i++)
-		if (parse_glob(patterns->items[i], text))
-			return true;
-	return false;
-}
-
-static bool lists(const struct string_list *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i], text) == 0)
-			return true;
-	return false;
-}
-
-static bool right_model(const struct request *request, const struct card *card)
-{
-	return (request->models.count == 0 || matches(&request->models, card->model)) &&
-	       !matches(&request->not_models, card->model);
-}
-
-static bool right_uuid(const struct request *request, const struct card *card)
-{
-	return (request->uuids.count == 0 || lists(&request->uuids, card->uuid)) &&
-	       !lists(&request->not_uuids, card->uuid);
-}
-
 static unsigned share(const struct request *request, const struct card *card)
 {
 	if (request->units || request->kind != REQUEST_SLICE)
@@ -150,14 +124,6 @@ static bool right_mode(const struct request *request, const struct card *card)
 	return false;
 }
 
-static bool is_foreign(const struct card *card)
-{
-	for (size_t i = 0; i < card->process_count; i++)
-		if (!card->processes[i].granted)
-			return true;
-	return false;
-}
-
 /* ---- one card for one request ---- */
 
 struct card_look {
@@ -180,12 +146,13 @@ static void look_at_card(const struct naive_book *book, unsigned node, unsigned 
 	ret->compute = state.whole ? 0 : 100 - (int64_t)state.compute;
 	for (unsigned i = 0; i < NAIVE_FITS; i++)
 		passed[i] = true;
-	passed[NAIVE_IDENTITY] = right_model(request, card) && right_uuid(request, card);
+	passed[NAIVE_IDENTITY] =
+		naive_right_model(request, card) && naive_right_uuid(request, card);
 	passed[NAIVE_OFFERED] = slice || request->kind == REQUEST_WHOLE;
 	passed[NAIVE_SIZE] = ret->size >= ret->wants;
 	passed[NAIVE_HEALTH] = card->condition.health == CARD_HEALTHY;
 	passed[NAIVE_MODE] = right_mode(request, card);
-	passed[NAIVE_FOREIGN] = !is_foreign(card);
+	passed[NAIVE_FOREIGN] = !naive_is_foreign(card);
 	passed[NAIVE_ROOM] = slice ? ret->room >= ret->wants : state.holders == 0;
 	passed[NAIVE_COMPUTE] = !slice || ret->compute >= (int64_t)request->compute_percent;
 	while (ret->step < NAIVE_FITS && passed[ret->step])
@@ -375,8 +342,8 @@ static void judge_names(const struct naive_book *book, const struct demand *dema
 			const struct card *card = &book->nodes[i].inventory.cards[j];
 
 			cards++;
-			model = model || right_model(request, card);
-			uuid = uuid || lists(&request->uuids, card->uuid);
+			model = model || naive_right_model(request, card);
+			uuid = uuid || naive_lists(&request->uuids, card->uuid);
 		}
 	}
 	ret->wanted = request->cards;
@@ -411,7 +378,7 @@ int naive_judge(const struct naive_book *book, const struct demand *demand,
 
 static enum reason_code name_code(const struct request *request, const struct card *card)
 {
-	return right_model(request, card) ? REASON_NO_UUID : REASON_NO_MODEL;
+	return naive_right_model(request, card) ? REASON_NO_UUID : REASON_NO_MODEL;
 }
 
 void naive_look_at_card(const struct naive_book *book, unsigned node, unsigned card,
@@ -469,7 +436,7 @@ static unsigned milli_of(const struct request *request, const struct card *card)
 {
 	unsigned memory;
 
-	if (!right_model(request, card))
+	if (!naive_right_model(request, card))
 		return 0;
 	if (request->kind == REQUEST_WHOLE || !gib(card))
 		return 1000;

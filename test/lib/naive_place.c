@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "naive_place.h"
 
-#include "naive_mig.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "naive_card.h"
+#include "naive_mig.h"
 
 /* How far one card comes, and how far a node comes with enough cards. */
 enum step {
@@ -54,34 +55,6 @@ static struct naive_use use_of(const struct naive_world *world, unsigned node, u
 	return world->uses[node * NAIVE_CARDS_MAX + card];
 }
 
-static bool matches(const struct string_list *patterns, const char *text)
-{
-	for (size_t i = 0; i < patterns->count; i++)
-		if (parse_glob(patterns->items[i], text))
-			return true;
-	return false;
-}
-
-static bool lists(const struct string_list *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i], text) == 0)
-			return true;
-	return false;
-}
-
-static bool right_model(const struct request *request, const struct card *card)
-{
-	return (request->models.count == 0 || matches(&request->models, card->model)) &&
-	       !matches(&request->not_models, card->model);
-}
-
-static bool right_uuid(const struct request *request, const struct card *card)
-{
-	return (request->uuids.count == 0 || lists(&request->uuids, card->uuid)) &&
-	       !lists(&request->not_uuids, card->uuid);
-}
-
 static unsigned gib(const struct card *card)
 {
 	return (unsigned)(card->memory_bytes >> 30);
@@ -110,14 +83,6 @@ static bool right_mode(const struct request *request, const struct card *card)
 	default:
 		return false;
 	}
-}
-
-static bool is_foreign(const struct card *card)
-{
-	for (size_t i = 0; i < card->process_count; i++)
-		if (!card->processes[i].granted)
-			return true;
-	return false;
 }
 
 static bool is_size_unknown(const struct card *card)
@@ -159,14 +124,14 @@ static void look_at(const struct naive_world *world, const struct request *reque
 		free = ret->room >= ret->wants + (fault == NAIVE_MEMORY_OFF_BY_ONE ? 1 : 0);
 	int64_t cap = request->compute_percent + (fault == NAIVE_COMPUTE_OFF_BY_ONE ? 1 : 0);
 	const bool passed[STEP_ALL] = {
-		[STEP_MODEL] = right_model(request, card),
-		[STEP_UUID] = right_uuid(request, card),
+		[STEP_MODEL] = naive_right_model(request, card),
+		[STEP_UUID] = naive_right_uuid(request, card),
 		[STEP_COUNT] = true,
 		[STEP_SIZE] = ret->size >= ret->wants,
 		[STEP_HEALTH] =
 			card->condition.health == CARD_HEALTHY || fault == NAIVE_HEALTH_IGNORED,
 		[STEP_MODE] = right_mode(request, card) || fault == NAIVE_MODE_IGNORED,
-		[STEP_FOREIGN] = !is_foreign(card) || fault == NAIVE_FOREIGN_IGNORED,
+		[STEP_FOREIGN] = !naive_is_foreign(card) || fault == NAIVE_FOREIGN_IGNORED,
 		[STEP_KIND] = slice || request->kind == REQUEST_WHOLE,
 		[STEP_ROOM] = free,
 		[STEP_COMPUTE] = !slice || ret->compute >= cap,
@@ -222,11 +187,11 @@ static int64_t reaching_mig(const struct naive_world *world, const struct reques
 		const struct card *card = &inventory->cards[i];
 		unsigned slices, here = room_on(world, request, node, i, step < STEP_ROOM, &slices);
 
-		if (!right_model(request, card) || !right_uuid(request, card) ||
+		if (!naive_right_model(request, card) || !naive_right_uuid(request, card) ||
 		    (step >= STEP_HEALTH && card->condition.health != CARD_HEALTHY &&
 		     world->fault != NAIVE_HEALTH_IGNORED) ||
 		    (step >= STEP_MODE && card->mode != CARD_MODE_MIG) ||
-		    (step >= STEP_FOREIGN && is_foreign(card)))
+		    (step >= STEP_FOREIGN && naive_is_foreign(card)))
 			continue;
 		if (step == STEP_COUNT)
 			room += naive_profile(card, request->mig_profile) != NULL;
@@ -321,8 +286,8 @@ static enum reason_code mig_code(const struct naive_world *world, const struct r
 
 	for (unsigned i = 0; step == STEP_HEALTH && i < inventory->card_count; i++)
 		if (inventory->cards[i].condition.health == CARD_LOST &&
-		    right_model(request, &inventory->cards[i]) &&
-		    right_uuid(request, &inventory->cards[i]) &&
+		    naive_right_model(request, &inventory->cards[i]) &&
+		    naive_right_uuid(request, &inventory->cards[i]) &&
 		    room_on(world, request, node, i, true, &(unsigned){ 0 }))
 			return REASON_CARD_LOST;
 	return codes[step];
@@ -420,8 +385,8 @@ static void judge_names(const struct naive_world *world, const struct request *r
 			const struct card *card = &world->inventories[i].cards[j];
 
 			cards++;
-			model = model || right_model(request, card);
-			uuid = uuid || lists(&request->uuids, card->uuid);
+			model = model || naive_right_model(request, card);
+			uuid = uuid || naive_lists(&request->uuids, card->uuid);
 		}
 	}
 	ret->wanted = request->cards;

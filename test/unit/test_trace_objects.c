@@ -236,6 +236,40 @@ TEST(trace_objects_where_all_nodes_share_alike)
 	assert_int_equal(shape->milli, 125);
 }
 
+/* A Pod that is left out can be found in the listing: in JSON, and in YAML at the line of its limits. */
+TEST(trace_objects_say_where_a_refused_pod_stands)
+{
+	static const struct {
+		const char *text, *note;
+	} refused[] = {
+		{ LIST("{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":[{"
+		       "}]}},\n"
+		       "\n{\"kind\":\"Pod\",\"metadata\":{\"name\":\"b\"},\"spec\":{\"containers\":"
+		       "[{\"name\":"
+		       "\"c\",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1.5\"}}}]}}"),
+		  "f:3: container c of Pod default/b asks for nvidia.com/gpu: 1.5" },
+		{ "kind: Pod\nmetadata: {name: b}\nspec:\n  containers:\n  - name: c\n    "
+		  "resources:\n"
+		  "      limits:\n        nvidia.com/gpu: 1.5\n",
+		  "f:8: container c of Pod default/b asks for nvidia.com/gpu: 1.5" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		cleanup(string_list_release) struct string_list notes = { .count = 0 };
+		struct error error = ERROR_INIT;
+		autotrace trace;
+
+		trace_init(&trace);
+		assert_int_equal(read_text(refused[i].text, TRACE_PODS, &trace, &error), 0);
+		assert_int_equal(trace_notes(&trace, &notes), 0);
+		bool said = false;
+
+		for (size_t k = 0; k < notes.count; k++)
+			said = said || strstr(notes.items[k], refused[i].note);
+		assert_true(said);
+	}
+}
+
 /* Cards from an object of their own: of a node that is listed, and of one that is not. */
 TEST(trace_objects_cards_of_devices)
 {
