@@ -149,7 +149,12 @@ static void print_command_help(const struct program *program, const struct comma
 
 static void print_command_line(const struct command *command, FILE *out)
 {
-	fprintf(out, "  %-*s %s\n", HELP_INDENT - 12, command->name, command->summary);
+	int width = HELP_INDENT - 12;
+
+	if (strlen(command->name) > (size_t)width)
+		fprintf(out, "  %s\n  %*s %s\n", command->name, width, "", command->summary);
+	else
+		fprintf(out, "  %-*s %s\n", width, command->name, command->summary);
 }
 
 void option_print_group(const struct program *program, const char *group, FILE *out)

@@ -9,7 +9,7 @@ setup() {
 }
 
 in_help() {
-	gpupool --help | sed -nE '/^Commands:/,/^$/s/^  ([a-z-]+( [a-z-]+)?)  .*/\1/p'
+	gpupool --help | sed -nE '/^Commands:/,/^$/s/^  ([a-z-]+( [a-z-]+)?)(  .*|$)/\1/p'
 }
 
 in_man() {
