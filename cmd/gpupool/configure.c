@@ -255,6 +255,8 @@ static int do_it(const struct configure_command *command, const struct host *hos
 	int r = configure_apply(host, engine, options, plan, &notes, &error);
 
 	say_notes(&notes);
+	if (r == -EAGAIN)
+		return fail(EXIT_WAITING, &error);
 	if (r < 0)
 		return fail(r == -EACCES || r == -EPERM || r == -EROFS ? EXIT_RIGHTS : EXIT_FAILED,
 			    &error);

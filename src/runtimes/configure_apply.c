@@ -220,30 +220,43 @@ static int keep(const struct host *host, const struct engine *engine,
 	return r < 0 ? r : kept_write(host, engine, directory, &kept, error);
 }
 
+/* Files, the engine's word, the start. */
+static int carry_out(const struct host *host, const struct engine *engine,
+		     const struct configure_options *options, const struct configure_plan *plan,
+		     struct string_list *notes, struct error *error)
+{
+	bool later = false;
+	int r = write_files(host, plan, error);
+
+	if (r < 0)
+		return r;
+	r = verify(host, engine, options, plan, notes, &later, error);
+	if (r < 0)
+		return give_up(host, plan, plan->count, r, error);
+	return restart(host, engine, options, plan, notes, later, error);
+}
+
 int configure_apply(const struct host *host, const struct engine *engine,
 		    const struct configure_options *options, const struct configure_plan *plan,
 		    struct string_list *notes, struct error *error)
 {
 	const char *directory = options->state ? options->state : PATH_CONFIGURE;
 	cleanup(kept_release) struct kept earlier = { .files = NULL };
-	bool later = false;
-	int r = check_fresh(host, plan, error);
 
+	if (plan->count == 0 && !plan->undo)
+		return 0;
+	autoclose int lock = host_lock(host, directory, error);
+	if (lock < 0)
+		return lock;
+	int r = check_fresh(host, plan, error);
 	if (r < 0)
 		return r;
 	if (plan->count == 0)
-		return plan->undo ? kept_remove(host, engine, directory, error) : 0;
+		return kept_remove(host, engine, directory, error);
 	r = keep(host, engine, options, plan, directory, &earlier, error);
 	if (r < 0)
 		return r;
-	r = write_files(host, plan, error);
-	if (r == 0) {
-		r = verify(host, engine, options, plan, notes, &later, error);
-		if (r < 0)
-			give_up(host, plan, plan->count, r, error);
-	}
-	if (r == 0)
-		r = restart(host, engine, options, plan, notes, later, error);
+	r = carry_out(host, engine, options, plan, notes, error);
 	if (r == 0 && plan->undo)
 		return kept_remove(host, engine, directory, error);
 	/* As long as a file of ours is there, so is the way back. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -234,6 +235,27 @@ int host_write(const struct host *host, const char *path, const char *text, unsi
 		return r;
 	return whole ? write_from_above(full.data, text, mode, error)
 		     : file_write_atomic(full.data, text, strlen(text), mode, error);
+}
+
+int host_lock(const struct host *host, const char *path, struct error *error)
+{
+	autostrbuf full = STRBUF_INIT(2 * ROOT_PATH_MAX);
+	int r = host_path(host, path, &full, error);
+
+	if (r == 0)
+		r = make_directories(full.data, error);
+	if (r < 0)
+		return r;
+	autoclose int fd = open(full.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set_errno(error, errno, "cannot open %s", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? error_set(error, EAGAIN,
+							"another gpupool configure is at work; try "
+							"again when it has "
+							"ended")
+					    : error_set_errno(error, errno, "cannot lock %s", path);
+	return TAKE_FD(fd);
 }
 
 int host_remove(const struct host *host, const char *path, struct error *error)

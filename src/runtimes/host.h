@@ -46,6 +46,9 @@ int host_list(const struct host *host, const char *path, struct string_list *ret
 /* Writes atomically and durably; missing directories are made (0755) and made durable, too. */
 int host_write(const struct host *host, const char *path, const char *text, unsigned mode,
 	       struct error *error);
+/* Makes the directory PATH durably and locks it for this process: a descriptor to close, or -EAGAIN
+ * when another process has it. */
+int host_lock(const struct host *host, const char *path, struct error *error);
 /* Removes durably; what is not there is success. */
 int host_remove(const struct host *host, const char *path, struct error *error);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake_engine.h"
 #include "fixture.h"
@@ -229,6 +230,20 @@ TEST(a_plan_that_is_out_of_date_is_refused)
 			 -ESTALE);
 	check_file(&scene, DAEMON, "{\"debug\": true}");
 	check_file(&scene, "var/lib/gpupool/configure/docker.json", NULL);
+	scene_close(&scene);
+}
+
+TEST(one_at_a_time)
+{
+	struct scene scene;
+
+	open_docker(&scene);
+	int lock = host_lock(&scene.host, "/var/lib/gpupool/configure", &scene.error);
+	assert_true(lock >= 0);
+	assert_int_equal(scene_call(&scene, false), -EAGAIN);
+	check_file(&scene, DAEMON, docker_files[0].text);
+	close(lock);
+	assert_int_equal(scene_call(&scene, false), 0);
 	scene_close(&scene);
 }
 
