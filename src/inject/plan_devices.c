@@ -95,6 +95,14 @@ static bool is_node(const char *path, const struct driver_node *node)
 	       major(status.st_rdev) == node->major && minor(status.st_rdev) == node->minor;
 }
 
+/* The container has this machine's /dev, and nothing at PATH there: nothing can be made for it. */
+static bool is_absent(const char *path, const char *name)
+{
+	struct stat status;
+
+	return strcmp(path, name) == 0 && stat(path, &status) < 0 && errno == ENOENT;
+}
+
 /* How NAME comes into the container: made, bound, or there by a mount of the container's own. */
 static int choose_node(struct builder *builder, const struct driver_node *node, struct edit *edit)
 {
@@ -113,6 +121,15 @@ static int choose_node(struct builder *builder, const struct driver_node *node, 
 	if (r > 0 && is_node(host.data, node)) {
 		edit->node = EDIT_NODE_THERE;
 		return 0;
+	}
+	if (r > 0 && is_absent(host.data, edit->name)) {
+		edit->node = EDIT_NODE_THERE;
+		return builder_note(
+			builder,
+			"%s is absent: the container has this machine's /dev, so only the "
+			"rule is added. Make the node with nvidia-modprobe, or give the "
+			"container no /dev.",
+			edit->name);
 	}
 	return builder_refuse(builder, REASON_BAD_MOUNT,
 			      "%.200s, where the device nodes of the cards must be made", place);

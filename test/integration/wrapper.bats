@@ -530,3 +530,20 @@ with_instances() {
 	echo "$output"
 	grep -q "channel6\|channel 6" <<<"$output"
 }
+
+@test "a container with a /dev that has the nodes, as privileged Pods have the host's: the rules are all that is added" {
+	local dev=$BATS_TEST_TMPDIR/dev
+	nsenter -t "$NAMESPACE" -m cp -a /run/driver/dev "$dev"
+	mknod "$dev/null" c 1 3
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=2) | .mounts = [.mounts[] | select(.destination | startswith(\"/dev\") | not)] +
+		[{destination: \"/dev\", source: \"$dev\", type: \"bind\", options: [\"rbind\"]}]"
+	local before=$(ls -lR "$dev")
+	run container runc
+	echo "$output"
+	[ "$status" = 0 ]
+	reached "$output" 2
+	[ "$(grep -c ' EPERM' <<<"$output")" = 7 ]
+	jq -e '(.linux.devices // [] | length) == 0 and ([.mounts[] | select(.destination | startswith("/dev"))] | length) == 1' \
+		"$BUNDLE/config.json"
+	[ "$(ls -lR "$dev")" = "$before" ]
+}
