@@ -20,6 +20,7 @@
 #include "place_world.h"
 #include "place/place.h"
 
+#define TIDY_EVERY 16 /* Pods that are bound */
 #define POOLS_SOAK 8000u
 #define NODES      6u
 #define SHAPES     8u
@@ -295,6 +296,19 @@ static void read_change(struct run *run, const struct seat_change *change, uint6
 	add_hash(run, change->cards);
 }
 
+/* Of a Pod that moves twice in a step, one move is seen or none: when it made room and then tidying up
+ * moves it again, and when many are bound in the LAST step. */
+static void check_moves(struct run *run, bool last)
+{
+	uint64_t moves = seating_moves(run->seating);
+
+	if (moves == run->moves)
+		return;
+	assert_true(moves > run->moves);
+	assert_true(last || (run->bound % TIDY_EVERY == 0 && moves <= run->moves + 2));
+	run->moves = moves;
+}
+
 /* NEWEST: tag of who came, or TAGS. MADE_ROOM: it did not fit before. */
 static void check_step(struct run *run, uint64_t newest, bool made_room)
 {
@@ -308,9 +322,7 @@ static void check_step(struct run *run, uint64_t newest, bool made_room)
 	for (size_t i = 0; i < count; i++)
 		read_change(run, &changes[i], newest);
 	compare_pool(run);
-	if (newest == TAGS && run->ending == TAGS)
-		run->moves = seating_moves(run->seating); /* one may have moved there and back */
-	assert_int_equal(run->moves, seating_moves(run->seating));
+	check_moves(run, newest == TAGS && run->ending == TAGS);
 	assert_true(run->moves * 1000 <= run->bound * run->rules.options.moves_permille);
 	/* Who waits finds no room: it would have been taken. Tidying up may make some. */
 	for (uint64_t tag = 0; tag < TAGS && !run->rules.options.moves_permille; tag++)
