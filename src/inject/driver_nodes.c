@@ -40,28 +40,30 @@ static const struct node_row {
 	{ "/dri", "renderD", true, 0 },
 };
 
+static bool row_fits(const struct node_row *row, const char *name)
+{
+	size_t length = strlen(row->name);
+
+	if (name[0] != row->name[0] || strncmp(name, row->name, length) != 0)
+		return false;
+	size_t digits = strspn(name + length, "0123456789");
+	return !name[length + digits] && digits <= NODE_DIGITS && (digits > 0) == row->numbered;
+}
+
 static const struct node_row *find_row(const char *directory, const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(node_rows); i++) {
-		const struct node_row *row = &node_rows[i];
-		size_t length = strlen(row->name);
-
-		if (strcmp(row->directory, directory) != 0 || strncmp(name, row->name, length) != 0)
-			continue;
-		size_t digits = strspn(name + length, "0123456789");
-		if (name[length + digits] || digits > NODE_DIGITS || (digits > 0) != row->numbered)
-			continue;
-		return row;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(node_rows); i++)
+		if (row_fits(&node_rows[i], name) && strcmp(node_rows[i].directory, directory) == 0)
+			return &node_rows[i];
 	return NULL;
 }
 
-/* The filters know no directory; a name that fits another one's row is sorted out later. */
+/* The filter knows no directory; a name that fits another one's row is sorted out later. */
 static bool is_node(const struct search *search, const char *name)
 {
 	(void)search;
 	for (size_t i = 0; i < ARRAY_SIZE(node_rows); i++)
-		if (find_row(node_rows[i].directory, name))
+		if (row_fits(&node_rows[i], name))
 			return true;
 	return false;
 }
