@@ -55,7 +55,8 @@ int local_holders_hold(const struct local_holders *holders, struct pool *pool, s
 /* GPUPOOL_RUN_DIR or /run/gpupool. */
 const char *local_run_directory(void);
 
-/* Writes <run>/inventory.json for the programs that must not start the driver themselves. */
+/* Writes <run>/inventory.json for the programs that must not start the driver themselves. An INVENTORY
+ * with a problem does not replace one of a driver below another root that is still there. */
 int local_inventory_publish(const struct inventory *inventory, struct error *error);
 
 struct local_options {

@@ -73,6 +73,17 @@ static int keep_files(const struct inventory *inventory, struct error *error)
 	return r == -ENOENT ? 0 : r < 0 ? error_set(error, -r, "%s", own.message) : 0;
 }
 
+/* The driver in the file at PATH is there as it was; that NEXT found none below another root, which a
+ * slip of the pen may have named, must not take the cards from the containers that start next. */
+static bool keeps_other_driver(const char *path, const struct inventory *next)
+{
+	cleanup(inventory_release) struct inventory old;
+
+	inventory_init(&old);
+	return next->problem[0] && device_inventory_read(path, &old, NULL) == 0 &&
+	       !old.problem[0] && strcmp(old.driver_root, next->driver_root) != 0;
+}
+
 int local_inventory_publish(const struct inventory *inventory, struct error *error)
 {
 	autostrbuf path = STRBUF_INIT(4096);
@@ -80,6 +91,8 @@ int local_inventory_publish(const struct inventory *inventory, struct error *err
 	strbuf_addf(&path, "%s/" NAME_INVENTORY, local_run_directory());
 	if (strbuf_failed(&path) < 0)
 		return error_set(error, ENAMETOOLONG, "the run directory's path is too long");
+	if (keeps_other_driver(path.data, inventory))
+		return 0;
 	int r = file_make_directories(local_run_directory(), 0755, error);
 	if (r == 0)
 		r = device_inventory_write(path.data, inventory, error);

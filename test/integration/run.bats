@@ -254,6 +254,18 @@ os.execvp(sys.argv[1], sys.argv[1:])' gpupool run --name "$POD" -- sh -c 'exit 7
 	inside gpupool run --name "$POD" --gpus 1 -- true
 	[ "$(inside jq '.cards | length' /run/gpupool/inventory.json)" = 8 ]
 	[ "$(inside stat -c %a /run/gpupool/inventory.json)" = 644 ]
+	# A search where no driver is says nothing of the one that is there; that it is gone does.
+	mkdir "$BATS_TEST_TMPDIR/nothing"
+	run inside gpupool inventory --driver-root "$BATS_TEST_TMPDIR/nothing"
+	[ "$status" -eq 3 ]
+	[ "$(inside jq '.cards | length' /run/gpupool/inventory.json)" = 8 ]
+	driver_fault missing
+	run inside gpupool inventory --driver-root "$BATS_TEST_TMPDIR/nothing"
+	driver_fault recover
+	[ "$status" -eq 3 ]
+	[ "$(inside jq -r '.driverRoot' /run/gpupool/inventory.json)" = "$BATS_TEST_TMPDIR/nothing" ]
+	inside gpupool inventory >/dev/null
+	[ "$(inside jq '.cards | length' /run/gpupool/inventory.json)" = 8 ]
 	# Whoever may not write there can still look.
 	inside setpriv --reuid 65534 --regid 65534 --clear-groups "$BIN/gpupool" inventory >/dev/null
 }
