@@ -168,11 +168,16 @@ static int write_spec(const struct generate_options *options, struct json_object
 		return EXIT_DONE;
 	}
 	/* Runtimes look in folders that nobody may have made yet. */
-	if (make_folder(options->output, &error) < 0)
-		return fail(EXIT_FAILED, &error);
+	int r = make_folder(options->output, &error);
 	/* Runtimes of every user read it. */
-	if (file_write_atomic(options->output, text.data, text.length, 0644, &error) < 0)
-		return fail(EXIT_FAILED, &error);
+	if (r == 0)
+		r = file_write_atomic(options->output, text.data, text.length, 0644, &error);
+	if (r < 0)
+		return fail(r == -EACCES || r == -EPERM || r == -EROFS ? EXIT_RIGHTS : EXIT_FAILED,
+			    &error);
+	if (!ends_with(options->output, ".yaml") && !ends_with(options->output, ".json"))
+		say("note: runtimes read names that end in .yaml or .json, and pass over %s",
+		    options->output);
 	say("wrote %s: %zu devices of %s", options->output,
 	    json_object_array_length(json_get(spec, "devices")), json_get_string(spec, "kind", ""));
 	return EXIT_DONE;
@@ -213,8 +218,9 @@ static int generate_run(void *data, int argc, char **argv)
 	inventory_init(&machine.inventory);
 	if (r == 0 && argc > 0)
 		r = error_set(&error, EINVAL, "cdi generate takes no operands; say --output FILE");
-	if (r == 0 && options->capabilities)
-		r = capabilities_parse(options->capabilities, &cdi.capabilities, &error);
+	if (r == 0 && options->capabilities &&
+	    capabilities_parse(options->capabilities, &cdi.capabilities, &error) < 0)
+		r = error_wrap(&error, "--capabilities");
 	if (r < 0)
 		return fail(EXIT_USAGE, &error);
 	if (options->mode)
@@ -385,6 +391,9 @@ static int list_run(void *data, int argc, char **argv)
 		print_text(stdout, "%s\n", cdi_registry_name(registry, i, NULL));
 	for (size_t i = 0; i < notes.count; i++)
 		say("%s", notes.items[i]);
+	if (!options->common.json && !notes.count && !cdi_registry_count(registry))
+		say("note: no CDI device is there; write a spec with gpupool cdi generate "
+		    "--output " PATH_CDI "/nvidia.yaml");
 	return notes.count ? EXIT_FAILED : code;
 }
 

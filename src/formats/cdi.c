@@ -615,6 +615,9 @@ static int read_yaml(const char *path, struct json_object **ret, struct error *e
 
 	if (r < 0)
 		return r;
+	if (stream.count == 0)
+		return error_set(error, EINVAL,
+				 "%s: is empty; a CDI spec has cdiVersion, kind and devices", path);
 	if (stream.count != 1)
 		return error_set(
 			error, EINVAL,

@@ -36,9 +36,8 @@ int capabilities_parse(const char *text, unsigned *ret, struct error *error)
 		if (length && !found)
 			return error_set(
 				error, EINVAL,
-				"NVIDIA_DRIVER_CAPABILITIES has the unknown word \"%.*s\"; "
-				"use all, or a list of compute, utility, video, graphics, "
-				"display, ngx, compat32",
+				"the unknown word \"%.*s\"; use all, or a list of compute, "
+				"utility, video, graphics, display, ngx, compat32",
 				(int)(length < 64 ? length : 64), at);
 		flags |= found;
 		at += length;

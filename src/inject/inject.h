@@ -33,7 +33,8 @@ enum driver_capability {
 	CAPABILITY_ALL = (1 << 7) - 1,
 	CAPABILITY_DEFAULT = CAPABILITY_COMPUTE | CAPABILITY_UTILITY,
 };
-/* "all", or a comma list; empty or NULL is the default. -EINVAL names the unknown word. */
+/* "all", or a comma list; empty or NULL is the default. -EINVAL names the unknown word; who has it from
+ * somewhere says where. */
 int capabilities_parse(const char *text, unsigned *ret, struct error *error);
 
 /*

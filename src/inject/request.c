@@ -362,7 +362,7 @@ static int read_capabilities(struct reader *reader)
 	if (!reader->config->all_capabilities && (text || !request->legacy_image))
 		r = capabilities_parse(text, &asked, reader->error);
 	if (r < 0)
-		return r;
+		return error_wrap(reader->error, "NVIDIA_DRIVER_CAPABILITIES");
 	request->capabilities = asked & supported;
 	if (!text || !*text || asked == CAPABILITY_ALL || request->capabilities == asked)
 		return 0;

@@ -41,7 +41,9 @@ static int job_capabilities(const struct local_session *session, const struct lo
 	for (size_t i = 0; i < job->container->environment_count; i++)
 		if (strcmp(job->container->environment[i].name, "NVIDIA_DRIVER_CAPABILITIES") == 0)
 			text = job->container->environment[i].value;
-	return capabilities_parse(text, ret, error);
+	if (capabilities_parse(text, ret, error) < 0)
+		return error_wrap(error, "NVIDIA_DRIVER_CAPABILITIES");
+	return 0;
 }
 
 /* The driver's files that some job with a card needs; none without such a job or a driver. */

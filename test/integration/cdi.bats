@@ -179,6 +179,21 @@ minor() {
 	[[ $output == *"no device is called 9"* ]]
 	run inside gpupool cdi generate --device-name-strategy colour
 	[ "$status" -eq 2 ]
+	run inside gpupool cdi generate --capabilities colour
+	[ "$status" -eq 2 ]
+	[[ $output == *'--capabilities: the unknown word "colour"'* ]]
+	# a name that no runtime reads; a place that is not the caller's
+	run inside gpupool cdi generate --output specs/x.yml
+	[ "$status" -eq 0 ]
+	[[ $output == *"runtimes read names that end in .yaml or .json, and pass over specs/x.yml"* ]]
+	rm specs/x.yml
+	run inside setpriv --reuid 65534 --regid 65534 --clear-groups "$BIN/gpupool" cdi generate --output /etc/none/x.yaml
+	[ "$status" -eq 3 ]
+	# nothing there is said, and is no failure
+	mkdir empty
+	run inside gpupool cdi list --spec-dir empty
+	[ "$status" -eq 0 ]
+	[[ $output == *"no CDI device is there"* ]]
 	# standard output is the spec alone
 	inside gpupool cdi generate --format json 2>/dev/null | jq -e '.devices | length == 11' >/dev/null
 }

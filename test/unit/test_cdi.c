@@ -286,6 +286,7 @@ static const struct fixture_file spec_files[] = {
 	{ "etc/clash2.yaml", YAML("clash", "/dev/2") },
 	{ "etc/number.yaml", YAML("7", "/dev/7") },
 	{ "etc/two.yaml", YAML("x", "/dev/x") "---\n" YAML("y", "/dev/y") },
+	{ "etc/empty.yaml", "" },
 	{ "etc/notes.txt", "no spec" },
 	{ "etc/folder.yaml/in.yaml", YAML("in", "/dev/in") },
 	{ "etc/gone.yaml", "-> /nowhere" },
@@ -354,7 +355,8 @@ TEST(cdi_registry_takes_what_a_runtime_takes)
 	assert_true(has_note(&notes, "number.yaml:4: "));
 	assert_true(has_note(&notes, "two.yaml: holds 2 YAML documents"));
 	assert_true(has_note(&notes, "bad.json:1:2: "));
-	assert_int_equal(notes.count, 4);
+	assert_true(has_note(&notes, "empty.yaml: is empty"));
+	assert_int_equal(notes.count, 5);
 	fixture_remove(&fixture);
 }
 

@@ -521,7 +521,7 @@ static const struct {
 	{ { .environment = VISIBLE "0|NVIDIA_IMEX_CHANNELS=-1" }, 0, "\"-1\" is no IMEX channel" },
 	{ { .environment = VISIBLE "0|NVIDIA_DRIVER_CAPABILITIES=compute,nonsense" },
 	  0,
-	  "NVIDIA_DRIVER_CAPABILITIES has the unknown word \"nonsense\"" },
+	  "NVIDIA_DRIVER_CAPABILITIES: the unknown word \"nonsense\"" },
 	{ { .environment = "CUDA_VERSION=foo" }, 0, "CUDA_VERSION is \"foo\" and no version" },
 };
 
