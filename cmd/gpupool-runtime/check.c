@@ -130,13 +130,20 @@ static int check_cards(const struct toolkit_config *config, struct findings *fin
 static int check_policy(const struct toolkit_config *config, struct findings *findings,
 			struct error *error)
 {
-	int r = line(&findings->lines, error,
-		     "requests: CDI annotations count; the volume list %s; the environment %s "
-		     "outside Kubernetes and %s in it",
-		     config->accept_volume_list ? "counts" : "does not",
-		     config->accept_env_unprivileged ? "counts"
-						     : "counts in privileged containers only",
-		     config->accept_env_in_kubernetes ? "also counts" : "does not count");
+	autostrbuf files = STRBUF_INIT(ERROR_MESSAGE_MAX);
+
+	config_files(&files);
+	int r = line(&findings->lines, error, "configuration: %s",
+		     files.length ? files.data : "no file; the defaults hold");
+	if (r < 0)
+		return r;
+	r = line(&findings->lines, error,
+		 "requests: CDI annotations count; the volume list %s; the environment %s "
+		 "outside Kubernetes and %s in it",
+		 config->accept_volume_list ? "counts" : "does not",
+		 config->accept_env_unprivileged ? "counts"
+						 : "counts in privileged containers only",
+		 config->accept_env_in_kubernetes ? "also counts" : "does not count");
 
 	for (size_t i = 0; r == 0 && i < config->notes.count; i++)
 		r = line(&findings->warnings, error, "%s", config->notes.items[i]);

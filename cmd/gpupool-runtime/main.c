@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime.h"
 
@@ -26,13 +27,32 @@ static const char *toolkit_path(struct strbuf *path)
 	return path->data;
 }
 
+static const char *own_path(void)
+{
+	const char *file = secure_getenv(ENV_CONFIG);
+
+	return file && *file ? file : PATH_CONFIG;
+}
+
 int config_read(struct toolkit_config *ret, struct error *error)
 {
 	autostrbuf path = STRBUF_INIT(4096);
-	const char *own = secure_getenv(ENV_CONFIG);
 
-	return toolkit_config_read(toolkit_path(&path), own && *own ? own : PATH_CONFIG, ret,
-				   error);
+	return toolkit_config_read(toolkit_path(&path), own_path(), ret, error);
+}
+
+void config_files(struct strbuf *out)
+{
+	autostrbuf path = STRBUF_INIT(4096);
+	const char *const files[] = { toolkit_path(&path), own_path() };
+	const char *separator = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (access(files[i], F_OK) < 0)
+			continue;
+		strbuf_addf(out, "%s%s", separator, files[i]);
+		separator = ", ";
+	}
 }
 
 static void report_notes(const struct call *call, const struct string_list *notes)

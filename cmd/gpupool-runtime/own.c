@@ -19,9 +19,9 @@ static const char help[] =
 	"\n"
 	"  --explain     print what would be added to the bundle's spec, and why; changes nothing\n"
 	"  --check       say which runtime, kernel and cards are here, and what they lack\n"
-	"  --bundle DIR  the bundle (default: this directory)\n"
+	"  --bundle DIR  the bundle, also -b (default: this directory)\n"
 	"  --json        print the explanation as one JSON object\n"
-	"  --help        print this text\n"
+	"  --help        print this text; -h is runc's\n"
 	"\n"
 	"Configuration: /etc/nvidia-container-runtime/config.toml, and the section runtime of\n"
 	"/etc/gpupool/config.yaml. See gpupool-runtime(8).\n";
@@ -43,7 +43,8 @@ static int options_read(int argc, char **argv, struct own_options *ret)
 	for (int i = 2; i < argc; i++) {
 		if (strcmp(argv[i], "--json") == 0)
 			ret->json = true;
-		else if (strcmp(argv[i], "--bundle") == 0 && i + 1 < argc)
+		else if ((strcmp(argv[i], "--bundle") == 0 || strcmp(argv[i], "-b") == 0) &&
+			 i + 1 < argc)
 			ret->bundle = argv[++i];
 		else if (strncmp(argv[i], "--bundle=", 9) == 0)
 			ret->bundle = argv[i] + 9;

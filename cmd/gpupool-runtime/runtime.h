@@ -61,6 +61,8 @@ int start_explain(const struct start *start, bool json, struct strbuf *out, stru
 
 /* The configuration at its usual places. */
 int config_read(struct toolkit_config *ret, struct error *error);
+/* Those files of the configuration that are there, comma separated. */
+void config_files(struct strbuf *out);
 
 /* The first of the configured runtimes that is there and is not this program. */
 int handover_find(const struct toolkit_config *config, char **ret, struct error *error);

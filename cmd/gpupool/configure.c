@@ -148,11 +148,12 @@ static int choose(const struct configure_command *options, const struct host *ho
 
 void configure_print_engine(const struct engine *engine)
 {
-	print_text(stdout, "engine: %s%s%s%s%s%s\n", engine_kind_to_string(engine->kind),
+	print_text(stdout, "engine: %s%s%s%s%s%s%s\n", engine_kind_to_string(engine->kind),
 		   engine->version && *engine->version ? " " : "",
 		   engine->version ? engine->version : "", engine->distribution[0] ? " of " : "",
-		   engine->distribution, engine->of_kubelet ? ", used by the kubelet" : "");
-	print_text(stdout, "file: %s%s\n", engine->config, engine->pid ? "" : " (it does not run)");
+		   engine->distribution, engine->of_kubelet ? ", used by the kubelet" : "",
+		   engine->pid ? "" : ", which does not run here");
+	print_text(stdout, "file: %s\n", engine->config);
 }
 
 static void say_notes(const struct string_list *notes)
@@ -174,7 +175,7 @@ static const char *restart_text(const struct configure_plan *plan)
 	}
 }
 
-static int print_plan(const struct configure_plan *plan)
+static int print_plan(const struct engine *engine, const struct configure_plan *plan)
 {
 	autostrbuf text = STRBUF_INIT(64 << 20);
 	struct error error = ERROR_INIT;
@@ -185,7 +186,9 @@ static int print_plan(const struct configure_plan *plan)
 	}
 	text_make_visible(text.data, true);
 	fputs(text.data, stdout);
-	printf("restart: %s\n", restart_text(plan));
+	printf("restart: %s\n", engine->pid || plan->restart == CONFIGURE_NO_RESTART
+					? restart_text(plan)
+					: "none, since it does not run");
 	return EXIT_DONE;
 }
 
@@ -266,6 +269,18 @@ static int do_it(const struct configure_command *command, const struct host *hos
 	return EXIT_DONE;
 }
 
+/* A machine may be prepared before gpupool is installed there, and a path may be misspelt. */
+static int note_missing(const struct host *host, const char *path, struct string_list *notes)
+{
+	autostrbuf text = STRBUF_INIT(PATH_MAX + 256);
+
+	if (host_exists(host, path))
+		return 0;
+	strbuf_addf(&text, "%s is not there; until it is, no container of this runtime starts",
+		    path);
+	return strbuf_failed(&text) < 0 ? -ENOMEM : string_list_add(notes, text.data);
+}
+
 static int work(const struct configure_command *command, const struct host *host,
 		const struct engine *engine)
 {
@@ -289,13 +304,27 @@ static int work(const struct configure_command *command, const struct host *host
 		return fail(EXIT_RIGHTS, &error);
 	if (r < 0)
 		return fail(EXIT_FAILED, &error);
+	if (!command->undo && note_missing(host, path, &plan.notes) < 0) {
+		error_no_memory(&error);
+		return fail(EXIT_FAILED, &error);
+	}
 	say_notes(&plan.notes);
 	if (!command->common.json)
 		configure_print_engine(engine);
-	int code = command->common.json ? print_plan_json(engine, &plan) : print_plan(&plan);
+	int code =
+		command->common.json ? print_plan_json(engine, &plan) : print_plan(engine, &plan);
 	return code != EXIT_DONE || command->common.dry_run
 		       ? code
 		       : do_it(command, host, engine, &options, &plan);
+}
+
+/* A label of DNS, as Kubernetes wants a RuntimeClass's handler (pkg/apis/node/validation). */
+static bool is_handler(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 0 && length <= 63 && name[0] != '-' && name[length - 1] != '-' &&
+	       name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
 /* 0, or EXIT_USAGE after a sentence. */
@@ -307,6 +336,15 @@ static int check_options(const struct configure_command *command)
 	}
 	if (command->config && (!command->runtime || command->config[0] != '/')) {
 		say("--config wants an absolute path, and --runtime beside it");
+		return EXIT_USAGE;
+	}
+	if (command->path && command->path[0] != '/') {
+		say("--runtime-path wants an absolute path, not '%s'", command->path);
+		return EXIT_USAGE;
+	}
+	if (command->runtime_class && !is_handler(name_of(command))) {
+		say("'%s' can be no handler of a RuntimeClass: use small letters, digits and '-'",
+		    name_of(command));
 		return EXIT_USAGE;
 	}
 	return 0;
@@ -341,10 +379,10 @@ static int configure_run(void *data, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (command->runtime_class)
-		return print_runtime_class(name_of(command));
 	if (check_options(command) != 0)
 		return EXIT_USAGE;
+	if (command->runtime_class)
+		return print_runtime_class(name_of(command));
 	int r = choose(command, &host, &list, &assumed, &chosen, &error);
 	if (r < 0)
 		return fail_choice(r, &error);

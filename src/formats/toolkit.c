@@ -300,6 +300,17 @@ static int take_section(struct toolkit_config *config, struct json_object *secti
 	return 0;
 }
 
+/* A slip in its name would leave all its keys without effect. */
+static int note_no_section(struct toolkit_config *config, const char *path, struct error *error)
+{
+	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
+
+	strbuf_addf(&text, "%s has no section runtime, so that nothing in it counts here", path);
+	if (text.failed == ENOMEM || string_list_add(&config->notes, text.data) < 0)
+		return error_no_memory(error);
+	return 0;
+}
+
 static int read_own(struct toolkit_config *config, const char *path, struct error *error)
 {
 	autoyaml stream = { 0 };
@@ -311,7 +322,7 @@ static int read_own(struct toolkit_config *config, const char *path, struct erro
 		return r;
 	struct json_object *section = json_get(stream.documents[0], "runtime");
 	if (!section)
-		return 0;
+		return note_no_section(config, path, error);
 	if (!json_object_is_type(section, json_type_object))
 		return error_set(error, EINVAL, "%s:%u: runtime must be a map of keys", path,
 				 yaml_line(section));

@@ -130,11 +130,26 @@ static int check_selinux(const struct host *host, struct engine_report *report)
 		   "unknown)");
 }
 
+/* A program of two names, of which one is a link, is warned of once. */
+static int add_new(struct string_list *to, const struct string_list *from, struct error *error)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		bool known = false;
+
+		for (size_t j = 0; !known && j < to->count; j++)
+			known = strcmp(to->items[j], from->items[i]) == 0;
+		if (!known && string_list_add(to, from->items[i]) < 0)
+			return error_no_memory(error);
+	}
+	return 0;
+}
+
 static int check_program(const struct host *host, const char *path, struct engine_report *report,
 			 struct error *error)
 {
 	const char *const argv[] = { path, "--version", NULL };
 	enum version_verdict verdict = VERSION_FINE;
+	cleanup(string_list_release) struct string_list warnings = { .items = NULL };
 	struct runtime_version version;
 	autofree char *text = NULL;
 
@@ -145,7 +160,8 @@ static int check_program(const struct host *host, const char *path, struct engin
 		return r == -ENOMEM ? error_no_memory(error) : 0;
 	if (say(&report->programs, "%s %s (%s)", version.name, version.text, path) < 0)
 		return error_no_memory(error);
-	return runtime_version_judge(&version, &verdict, &report->warnings, error);
+	r = runtime_version_judge(&version, &verdict, &warnings, error);
+	return r < 0 ? r : add_new(&report->warnings, &warnings, error);
 }
 
 static int check_programs(const struct host *host, struct engine_report *report,

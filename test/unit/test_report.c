@@ -180,6 +180,7 @@ TEST(what_a_pod_would_get)
 TEST(programs_and_their_floors)
 {
 	static const struct fixture_file files[] = { { "usr/sbin/runc", "" },
+						     { "usr/bin/runc", "-> ../sbin/runc" },
 						     { "usr/bin/crun", "" } };
 	cleanup(engine_report_release) struct engine_report report = { .cdi = REPORT_CDI_OFF };
 	cleanup(engine_release) struct engine engine = { .pid = 0 };
@@ -193,6 +194,9 @@ TEST(programs_and_their_floors)
 	assert_int_equal(engine_report_make(&host, &engine, &report, &error), 0);
 	assert_true(has(&report.programs, "runc 1.1.5 (/usr/sbin/runc)"));
 	assert_true(has(&report.programs, "crun 1.30 (/usr/bin/crun)"));
+	assert_true(has(&report.programs, "runc 1.1.5 (/usr/bin/runc)"));
 	assert_true(has(&report.warnings, "runc"));
+	for (size_t i = 1; i < report.warnings.count; i++)
+		assert_string_not_equal(report.warnings.items[i - 1], report.warnings.items[i]);
 	fixture_remove(&fixture);
 }

@@ -117,7 +117,9 @@ static const struct {
 	  "  cdi-directories: [/c]\n",
 	  "1011001 auto " CAPABILITIES " - /d nvidia.com/gpu /l crun cdi.k8s.io/ /c " },
 	{ NULL, "runtime: {capabilities: honour}\n", DEFAULTS },
-	{ NULL, "other: 1\n", DEFAULTS },
+	{ NULL, "", DEFAULTS },
+	{ NULL, "runtimes: [crun]\n",
+	  DEFAULTS "| config.yaml has no section runtime, so that nothing in it counts here " },
 	/* What nobody knows is said, with its line, and no more. */
 	{ "swarm_resource = 1\n[features]\n\nx.y = [1]\n", "runtime:\n  runtime: a\n",
 	  DEFAULTS "| config.toml:1: the key swarm_resource is not known here and decides nothing "
