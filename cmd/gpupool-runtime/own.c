@@ -70,7 +70,8 @@ static int explain(const struct own_options *options)
 	if (r == 0)
 		r = start_explain(&start, options->json, &text, &error);
 	if (r < 0) {
-		fprintf(stderr, "gpupool-runtime: %s\n", error.message);
+		fprintf(stderr, "gpupool-runtime: %s%s\n", error.message,
+			r == -ENOENT && !start.spec ? "; name the bundle by --bundle" : "");
 		return start.reason.code && reason_is_for_ever(start.reason.code) ? EXIT_REFUSED
 										  : EXIT_FAILED;
 	}

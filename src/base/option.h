@@ -61,6 +61,7 @@ struct command {
 struct program {
 	const char *name, *summary, *description;
 	const struct command *const *commands; /* ends with NULL */
+	const char *see_also; /* of the man page, as scdoc has it: "*other*(8)"; NULL: none */
 };
 
 /*

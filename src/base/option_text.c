@@ -278,6 +278,8 @@ void option_print_man(const struct program *program, FILE *out)
 		print_man_command(program, *at, out);
 	fprintf(out, "Each command answers *--help*; *%s --version* prints the version.\n",
 		program->name);
+	if (program->see_also)
+		fprintf(out, "\n# SEE ALSO\n\n%s\n", program->see_also);
 }
 
 /* "'run':--runtime) words='runc crun';;" for what has choices, else files are completed. */

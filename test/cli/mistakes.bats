@@ -43,7 +43,7 @@ configure() {
 @test "gpupool-runtime: the bundle by its short name, and which configuration was read" {
 	run "$BIN/gpupool-runtime" --explain -b bundle
 	[ "$status" -eq 1 ]
-	[[ $output == *"bundle bundle: cannot read config.json"* ]]
+	[[ $output == *"bundle bundle: cannot read config.json"*"name the bundle by --bundle" ]]
 	run "$BIN/gpupool-runtime" --explain -b
 	[ "$status" -eq 2 ]
 	command -v runc >/dev/null || skip "no runc"

@@ -63,6 +63,10 @@ same() { # WHAT FIRST SECOND
 	same "completion" "$(in_help)" "$(in_completion)"
 }
 
+@test "the man page names that of the runtime" {
+	gpupool --print-man | sed -n '/^# SEE ALSO/,$p' | grep -q 'gpupool-runtime\*(8)'
+}
+
 @test "the README has the commands of the help" {
 	same "README" "$(in_help)" "$(in_readme)"
 }
