@@ -338,10 +338,13 @@ static int read_environment(struct reader *reader)
 	/* What the device plugin sets beside its volume list. */
 	if (has(&names, VOLUME_LIST))
 		return note(reader,
-			    VISIBLE_DEVICES
-			    " refers to the volume list " VOLUME_LIST ", which %s. "
-			    "Set accept-nvidia-visible-devices-as-volume-mounts to true to use it.",
-			    reader->config->accept_volume_list ? "is empty" : "does not count");
+			    VISIBLE_DEVICES " refers to the volume list " VOLUME_LIST ", which %s.",
+			    reader->config->accept_volume_list
+				    ? "is empty"
+				    : "does not count. To use it set runtime.accept-volume-list "
+				      "to true in " PATH_CONFIG
+				      ", or accept-nvidia-visible-devices-as-volume-mounts in "
+				      "NVIDIA's file");
 	if (!reader->environment_counts)
 		return note_not_counted(reader, where, names.items[0]);
 	return take_names(reader, SOURCE_ENVIRONMENT, &names, where);

@@ -278,8 +278,9 @@ static const struct {
 	{ { .environment = VISIBLE LIST, .mounts = IN_LIST "0" },
 	  0,
 	  "nothing",
-	  "refers to the volume list " LIST ", which does not count" },
-	{ { .environment = VISIBLE LIST }, CONFIG_VOLUMES, "nothing", "which is empty" },
+	  "refers to the volume list " LIST ", which does not count. To use it set "
+	  "runtime.accept-volume-list to true" },
+	{ { .environment = VISIBLE LIST }, CONFIG_VOLUMES, "nothing", "which is empty." },
 	/* whether the environment counts */
 	{ { .environment = VISIBLE "all" }, CONFIG_NO_ENV, "nothing", "is not privileged and" },
 	{ { .environment = VISIBLE "all", .privileged = true },
