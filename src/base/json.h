@@ -36,6 +36,13 @@ int json_parse_at(const char *text, size_t length, const char *name, unsigned lo
 		  struct error *error);
 int json_read_file(const char *path, const struct json_limits *limits, struct json_object **ret,
 		   struct error *error);
+/*
+ * The same for a file that decides what a container gets: -EPERM, and it is not read, when it is no
+ * regular file, when anybody but root and the reader owns it, or when others may write it. PATH itself
+ * may not be a link.
+ */
+int json_read_trusted(const char *path, const struct json_limits *limits, struct json_object **ret,
+		      struct error *error);
 
 /* Writes to PATH atomically and durably (temporary file beside it, fsync, rename, fsync). */
 int json_write_file(const char *path, struct json_object *object, unsigned mode,

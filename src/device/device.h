@@ -64,7 +64,7 @@ int device_make_char_links(const struct device_nodes_options *options, struct de
 			   struct error *error);
 
 /* inventory.json: written atomically; reading refuses a file of another boot or driver version
- * with -ESTALE. */
+ * with -ESTALE, and one that others can change with -EPERM. */
 int device_inventory_write(const char *path, const struct inventory *inventory,
 			   struct error *error);
 int device_inventory_read(const char *path, struct inventory *ret, struct error *error);

@@ -6,10 +6,8 @@
 #include "inject/driver_search.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
 	KEPT_VERSION = 1,
@@ -350,32 +348,13 @@ static int check_subject(struct kept *kept, const char *version)
 	return 0;
 }
 
-/* What decides about mounts must be root's alone, or of whoever reads it. */
-static int read_object(const char *path, struct json_object **ret, struct error *error)
-{
-	autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	const struct json_limits limits = { .bytes = KEPT_BYTES_MAX, .depth = 8 };
-	autofree char *text = NULL;
-	struct stat status;
-	size_t length;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_set_errno(error, errno, "cannot read %s", path);
-	if (!S_ISREG(status.st_mode) || (status.st_uid != 0 && status.st_uid != geteuid()) ||
-	    status.st_mode & (S_IWGRP | S_IWOTH))
-		return error_set(error, EPERM,
-				 "%s can be changed by others (owner %u, mode %04o): it is not "
-				 "believed; remove it",
-				 path, status.st_uid, status.st_mode & 07777);
-	int r = file_read_fd(fd, path, KEPT_BYTES_MAX, &text, &length, error);
-	return r < 0 ? r : json_parse(text, length, path, &limits, ret, error);
-}
-
 int search_read(struct search *search, const char *path, const char *version, struct error *error)
 {
+	static const struct json_limits limits = { .bytes = KEPT_BYTES_MAX, .depth = 8 };
 	autojson *object = NULL;
 	struct kept kept = { .path = path, .search = search, .error = error };
-	int r = read_object(path, &object, error);
+	/* What decides about mounts must be root's alone, or of whoever reads it. */
+	int r = json_read_trusted(path, &limits, &object, error);
 
 	if (r < 0)
 		return r;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "device/device.h"
@@ -92,6 +94,39 @@ TEST(a_file_of_another_time_is_refused)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(stale_cases); i++)
 		check_stale(&stale_cases[i]);
+}
+
+/* Mode, owner, and what stands there instead of a file: of that none is believed, or waited for. */
+TEST(a_file_that_others_can_change)
+{
+	struct fixture fixture;
+	struct inventory inventory, read;
+	struct error error = ERROR_INIT;
+	char path[PATH_MAX], other[PATH_MAX];
+
+	fixture_make(&fixture, tree, ARRAY_SIZE(tree));
+	fixture_path(&fixture, "inventory.json", path, sizeof(path));
+	fixture_path(&fixture, "other.json", other, sizeof(other));
+	inventory_fill(&fixture, &inventory);
+	assert_int_equal(device_inventory_write(path, &inventory, &error), 0);
+	inventory_release(&inventory);
+	assert_int_equal(chmod(path, 0646), 0);
+	assert_int_equal(device_inventory_read(path, &read, &error), -EPERM);
+	assert_non_null(strstr(error.message, "mode 0646"));
+	assert_int_equal(chmod(path, 0644), 0);
+	if (geteuid() == 0) {
+		assert_int_equal(chown(path, 12345, 0), 0);
+		assert_int_equal(device_inventory_read(path, &read, &error), -EPERM);
+		assert_non_null(strstr(error.message, "owner 12345"));
+		assert_int_equal(chown(path, 0, 0), 0);
+	}
+	assert_int_equal(rename(path, other), 0);
+	assert_int_equal(symlink(other, path), 0);
+	assert_int_equal(device_inventory_read(path, &read, &error), -ELOOP);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(device_inventory_read(path, &read, &error), -EPERM);
+	fixture_remove(&fixture);
 }
 
 TEST(a_file_that_is_not_there)
