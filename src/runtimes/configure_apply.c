@@ -48,6 +48,15 @@ static int put(const struct host *host, const char *path, const char *text, unsi
 	return text ? host_write(host, path, text, mode, error) : host_remove(host, path, error);
 }
 
+/* A file that is as it was needs no writing, which may be what failed. */
+static bool is_as_before(const struct host *host, const struct file_change *change)
+{
+	autofree char *now = NULL;
+	int r = host_read(host, change->path, &now, NULL, NULL);
+
+	return (r == 0 || r == -ENOENT) && equal(now, change->before);
+}
+
 /* The first COUNT changes, taken back in reverse; the first failure is told, the others still go. */
 static int put_back(const struct host *host, const struct configure_plan *plan, size_t count,
 		    struct error *error)
@@ -56,8 +65,9 @@ static int put_back(const struct host *host, const struct configure_plan *plan, 
 
 	for (size_t i = count; i-- > 0;) {
 		const struct file_change *change = &plan->changes[i];
-		int r = put(host, change->path, change->before, change->mode,
-			    first < 0 ? NULL : error);
+		int r = is_as_before(host, change) ? 0
+						   : put(host, change->path, change->before,
+							 change->mode, first < 0 ? NULL : error);
 
 		if (r < 0 && first == 0)
 			first = r;

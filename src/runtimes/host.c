@@ -23,6 +23,12 @@ static int open_root(const struct host *host, struct error *error)
 int host_read(const struct host *host, const char *path, char **ret, unsigned *ret_mode,
 	      struct error *error)
 {
+	return host_read_large(host, path, HOST_FILE_MAX, ret, ret_mode, error);
+}
+
+int host_read_large(const struct host *host, const char *path, size_t maximum, char **ret,
+		    unsigned *ret_mode, struct error *error)
+{
 	struct stat status;
 	autoclose int root = open_root(host, error);
 
@@ -45,7 +51,7 @@ int host_read(const struct host *host, const char *path, char **ret, unsigned *r
 		return error_set_errno(error, -fd, "cannot read %s of the host", path);
 	size_t length = 0;
 	autofree char *text = NULL;
-	int r = file_read_fd(fd, path, HOST_FILE_MAX, &text, &length, error);
+	int r = file_read_fd(fd, path, maximum, &text, &length, error);
 	if (r < 0)
 		return r;
 	if (strlen(text) != length)

@@ -34,6 +34,9 @@ enum { HOST_FILE_MAX = 4 << 20 };
  */
 int host_read(const struct host *host, const char *path, char **ret, unsigned *ret_mode,
 	      struct error *error);
+/* The same for a file of at most MAXIMUM bytes instead of HOST_FILE_MAX. */
+int host_read_large(const struct host *host, const char *path, size_t maximum, char **ret,
+		    unsigned *ret_mode, struct error *error);
 /* The name by which this process reaches PATH, links followed inside the root; -errno. */
 int host_path(const struct host *host, const char *path, struct strbuf *out, struct error *error);
 /* The procfs of the host, as this process sees it. */

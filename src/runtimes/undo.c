@@ -9,7 +9,10 @@
 
 #include "runtimes/configure_parts.h"
 
-enum { KEPT_VERSION = 1, KEPT_MODE = 0600 };
+/* Some files, each twice; what is longer is not written, and then no file is changed. */
+enum { KEPT_VERSION = 1, KEPT_MODE = 0600, KEPT_BYTES_MAX = 16 * HOST_FILE_MAX };
+
+static const struct json_limits kept_limits = { .bytes = KEPT_BYTES_MAX, .depth = 8 };
 
 static void kept_file_release(struct kept_file *file)
 {
@@ -106,9 +109,9 @@ int kept_read(const struct host *host, const struct engine *engine, const char *
 	int r = kept_path(engine, directory, &path, error);
 
 	if (r == 0)
-		r = host_read(host, path.data, &text, NULL, error);
+		r = host_read_large(host, path.data, KEPT_BYTES_MAX, &text, NULL, error);
 	if (r == 0)
-		r = json_parse(text, strlen(text), path.data, &json_limits_default, &root, error);
+		r = json_parse(text, strlen(text), path.data, &kept_limits, &root, error);
 	if (r < 0)
 		return r;
 	r = read_all(root, &kept);
@@ -175,7 +178,7 @@ static int kept_object(const struct kept *kept, struct json_object *root)
 int kept_write(const struct host *host, const struct engine *engine, const char *directory,
 	       const struct kept *kept, struct error *error)
 {
-	autostrbuf path = STRBUF_INIT(ROOT_PATH_MAX), text = STRBUF_INIT(64 << 20);
+	autostrbuf path = STRBUF_INIT(ROOT_PATH_MAX), text = STRBUF_INIT(KEPT_BYTES_MAX);
 	autojson *root = json_object_new_object();
 	int r = kept_path(engine, directory, &path, error);
 

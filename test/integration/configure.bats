@@ -101,6 +101,19 @@ one_way_and_back() {
 	one_way_and_back
 }
 
+@test "where a file cannot be written, the sentence is why, and not that it cannot be put back" {
+	local host=$BATS_TEST_TMPDIR/host
+	mkdir -p "$host"/{etc/docker,proc,usr/bin,var/lib}
+	echo '{}' >"$host/etc/docker/daemon.json"
+	run -3 inside unshare -m sh -c 'mount --bind "$1/etc" "$1/etc" && mount -o remount,bind,ro "$1/etc" || exit 77
+		exec gpupool configure --host-root "$1" --runtime docker --config /etc/docker/daemon.json \
+			--runtime-path /usr/bin/gpupool-runtime 3>&-' - "$host"
+	echo "$output"
+	[[ $output == *"daemon.json': Read-only file system"*"; all files are as before"* ]]
+	[ "$(cat "$host/etc/docker/daemon.json")" = '{}' ]
+	[ -z "$(ls -A "$host/var/lib/gpupool/configure")" ]
+}
+
 @test "a file that the containerd does not start with is put back" {
 	start module
 	# Understood by us, refused by it: a drop-in of a higher version than the first file's.

@@ -247,6 +247,29 @@ TEST(one_at_a_time)
 	scene_close(&scene);
 }
 
+/* The record holds a file twice and escaped: it is longer than what is read of a host's files. */
+TEST(undo_of_a_large_file)
+{
+	autofree char *large = malloc(3 << 20);
+	struct scene scene;
+
+	assert_non_null(large);
+	memset(large, ' ', (3 << 20) - 1);
+	memcpy(large, "{\"a\": \"", 7);
+	memset(large + 7, '\\', (5 << 19) & ~1u);
+	memcpy(large + (3 << 20) - 3, "}\n", 3);
+	large[7 + ((5 << 19) & ~1u)] = '"';
+	open_docker(&scene);
+	fixture_write(&scene.fixture, DAEMON, large);
+	if (scene_call(&scene, false) < 0)
+		fail_msg("%s", scene.error.message);
+	assert_true(file_has(&scene, DAEMON, RUNTIME));
+	if (scene_call(&scene, true) < 0)
+		fail_msg("%s", scene.error.message);
+	check_file(&scene, DAEMON, large);
+	scene_close(&scene);
+}
+
 TEST(undo_keeps_what_others_changed_since)
 {
 	struct scene scene;
