@@ -62,16 +62,28 @@ static void take_global(struct call *call, const struct option *option)
 		call->log_json = strcmp(option->value, "json") == 0;
 }
 
+/* As Go's strconv.ParseBool reads it; crun takes no value there and makes no container. */
+static bool is_false(const char *text)
+{
+	static const char *const words[] = { "0", "f", "F", "false", "FALSE", "False" };
+
+	for (size_t i = 0; text && i < ARRAY_SIZE(words); i++)
+		if (strcmp(text, words[i]) == 0)
+			return true;
+	return false;
+}
+
 static void take_of_command(struct call *call, const struct option *option)
 {
 	uint64_t count;
 
 	if (is_named(option, "help", "h"))
-		call->help = true;
+		call->help = !is_false(option->value);
 	if (!option->value)
 		return;
+	/* For runc an empty text is no bundle; crun does not start with it. */
 	if (is_named(option, "bundle", "b"))
-		call->bundle = option->value;
+		call->bundle = *option->value ? option->value : ".";
 	if (is_named(option, "config", "f"))
 		call->config = option->value;
 	if (is_named(option, "preserve-fds", NULL) &&

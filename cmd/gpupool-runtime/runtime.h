@@ -18,8 +18,9 @@ struct call {
 	const char *command; /* "create"; NULL: none */
 	bool help;           /* of the command */
 	const char *bundle;  /* directory; "." */
-	const char *config;  /* the spec's name in it; crun takes others than config.json */
-	const char *log;     /* NULL: none */
+	const char *
+		config; /* config.json in it; crun takes others, from the directory of the caller */
+	const char *log; /* NULL: none */
 	bool log_json;
 	const char *own_log; /* of the configuration; NULL: none */
 	unsigned preserved;  /* descriptors from 3 that are meant for the container */
@@ -33,7 +34,8 @@ bool call_makes_container(const struct call *call);
 /* Everything that is known about one container's start. */
 struct start {
 	const struct toolkit_config *config;
-	int bundle, root; /* descriptors of the directories, or -1 */
+	int bundle, root;   /* descriptors of the directories, or -1 */
+	int spec_directory; /* not owned: the bundle or AT_FDCWD */
 	const char *spec_name;
 	struct json_object *spec; /* owned; the edits are made in it */
 	struct stat status;       /* of the file it was read from */

@@ -36,7 +36,10 @@ int start_read(struct start *start, const struct call *call, const struct toolki
 	start->bundle = open(call->bundle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (start->bundle < 0)
 		return error_set_errno(error, errno, "cannot open the bundle %s", call->bundle);
-	int r = oci_spec_load(start->bundle, start->spec_name, &start->spec, &start->status, error);
+	start->spec_directory =
+		strcmp(start->spec_name, "config.json") == 0 ? start->bundle : AT_FDCWD;
+	int r = oci_spec_load(start->spec_directory, start->spec_name, &start->spec, &start->status,
+			      error);
 	if (r == 0)
 		r = device_request_read(start->spec, config, &start->request, error);
 	return r < 0 ? error_wrap(error, "bundle %s", call->bundle) : 0;
@@ -156,8 +159,8 @@ int start_plan(struct start *start, struct error *error)
 
 int start_write(const struct start *start, struct error *error)
 {
-	return oci_spec_replace(start->bundle, start->spec_name, start->spec, &start->status,
-				error);
+	return oci_spec_replace(start->spec_directory, start->spec_name, start->spec,
+				&start->status, error);
 }
 
 void start_release(struct start *start)

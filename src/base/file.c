@@ -170,14 +170,17 @@ static int write_temporary(int fd, const void *bytes, size_t length, unsigned mo
 }
 
 /* A new file beside the target, ".NAME.<random>"; rename() works within one file system only. */
-static int temporary_open(int directory, const char *base, struct strbuf *name)
+static int temporary_open(int directory, const char *path, struct strbuf *name)
 {
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
 	for (int i = 0; i < 16; i++) {
 		uint64_t random = 0;
 
 		if (getrandom(&random, sizeof(random), 0) < 0)
 			return -errno;
 		strbuf_reset(name);
+		strbuf_add(name, path, (size_t)(base - path));
 		strbuf_addf(name, ".%.200s.%016" PRIx64, base, random);
 		if (strbuf_failed(name) < 0)
 			return strbuf_failed(name);
@@ -212,7 +215,7 @@ static int replace_in(int directory, const char *base, const void *bytes, size_t
 static int replace_like(int directory, const char *base, const void *bytes, size_t length,
 			const struct stat *status)
 {
-	autostrbuf name = STRBUF_INIT(255);
+	autostrbuf name = STRBUF_INIT(PATH_BYTES_MAX);
 	autoclose int fd = temporary_open(directory, base, &name);
 
 	if (fd < 0)

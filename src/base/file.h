@@ -18,8 +18,8 @@ int file_read_fd(int fd, const char *name, size_t maximum, char **ret, size_t *r
 int file_write_atomic(const char *path, const void *bytes, size_t length, unsigned mode,
 		      struct error *error);
 /*
- * The same beside a file that is there: NAME in DIRECTORY (a descriptor), with the mode and owner in
- * STATUS, and without fsync: for what does not outlive the boot.
+ * The same beside a file that is there: NAME from DIRECTORY on (a descriptor), with the mode and owner
+ * in STATUS, and without fsync: for what does not outlive the boot.
  */
 int file_replace_at(int directory, const char *name, const void *bytes, size_t length,
 		    const struct stat *status, struct error *error);

@@ -189,14 +189,15 @@ static int add_library(struct builder *builder, const struct targets *targets,
 	return 0;
 }
 
-/* 1 when PATH exists in the container's root, 0 when not, -ENOMEM. */
+/* 1 when PATH exists in the container's root, 0 when not, -errno when that cannot be known. */
 static int exists(const struct builder *builder, const char *path)
 {
 	struct stat status;
 	int r = root_stat(builder->injection->root_fd, path, &status);
 
-	if (r == -ENOMEM)
-		return error_no_memory(builder->error);
+	/* What could not be looked at for want of something is not absent. */
+	if (r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -EIO || r == -EAGAIN)
+		return error_set_errno(builder->error, -r, "cannot look at %s of the image", path);
 	return r == 0;
 }
 

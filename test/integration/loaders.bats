@@ -193,7 +193,7 @@ print(env["TRITON_LIBCUDA_PATH"])' "$bundle/config.json"
 	run -0 --separate-stderr "$SPEC" "$driver" "$image" compute,utility "$bundle" /probe libcuda.so.1
 	[ -z "$output" ]
 	[[ $stderr == *"musl image: NVIDIA's libraries need glibc"* ]]
-	grep -q /dev/nvidia0 "$bundle/config.json"
+	jq -e '[.linux.devices[].path] | index("/dev/nvidia0")' "$bundle/config.json"
 	run -1 start runc
 	[[ $output == "no libcuda.so.1"* ]]
 }

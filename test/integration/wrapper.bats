@@ -248,6 +248,10 @@ told() {
 	done
 }
 
+is_edited() { # FILE
+	jq -e '[.linux.devices[]?.path] | index("/dev/nvidia0")' "$1" >/dev/null
+}
+
 @test "the bundle is found on every command line that runc or crun take" {
 	told
 	local line
@@ -255,21 +259,45 @@ told() {
 		"--debug --log=$LOG create id -b $BUNDLE" "--criu create run --bundle $BUNDLE id" \
 		"--rootless true --cgroup-manager run run -d --pid-file create --console-socket /y --bundle=$BUNDLE id" \
 		"-root /x create --no-pivot --preserve-fds 1 -bundle $BUNDLE id" "create -f config.json -b=$BUNDLE id" \
-		"--debug -- create --bundle $BUNDLE id"; do
+		"--debug -- create --bundle $BUNDLE id" "create --help=false --bundle $BUNDLE -h=0 id" \
+		"run --bundle /none --bundle= id" "create --config $BUNDLE/config.json --bundle $BUNDLE id"; do
 		bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
-		inside "$WRAPPER" $line >/dev/null
-		grep -q /dev/nvidia0 "$BUNDLE/config.json" || { echo "not edited: $line"; return 1; }
+		(cd "$BUNDLE" && inside "$WRAPPER" $line >/dev/null)
+		is_edited "$BUNDLE/config.json" || { echo "not edited: $line"; return 1; }
 	done
 	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
 	mv "$BUNDLE/config.json" "$BUNDLE/other.json"
-	inside "$WRAPPER" create --config other.json -b "$BUNDLE" id >/dev/null
-	grep -q /dev/nvidia0 "$BUNDLE/other.json"
+	# crun takes it from where the caller is, not from the bundle.
+	mkdir -p "$BATS_TEST_TMPDIR/caller/a"
+	cp "$BUNDLE/other.json" "$BATS_TEST_TMPDIR/caller/a"
+	(cd "$BATS_TEST_TMPDIR/caller" && inside "$WRAPPER" create --config a/other.json -b "$BUNDLE" id >/dev/null)
+	is_edited "$BATS_TEST_TMPDIR/caller/a/other.json"
+	[ "$(ls -A "$BATS_TEST_TMPDIR/caller" "$BATS_TEST_TMPDIR/caller/a" | grep -c json)" = 1 ]
+	not is_edited "$BUNDLE/other.json"
 	for line in "create --bundle $BUNDLE --help" "run -h -b $BUNDLE" "--root create start --bundle $BUNDLE" \
 		"exec --bundle $BUNDLE id create" "--log create --bundle $BUNDLE" "-- state create -b $BUNDLE"; do
 		bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
 		inside "$WRAPPER" $line >/dev/null
 		cmp "$BUNDLE/spec" "$BUNDLE/config.json" || { echo "edited: $line"; return 1; }
 	done
+}
+
+@test "a C library that cannot be looked for is not absent: no container instead of one without libraries" {
+	command -v strace >/dev/null || skip "needs strace"
+	told
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
+	# The sanitizers read their own options with some of these calls, so the call is looked for first.
+	inside strace -qq -o "$BATS_TEST_TMPDIR/calls" -e trace=openat2 "$WRAPPER" create --bundle "$BUNDLE" id >/dev/null
+	is_edited "$BUNDLE/config.json"
+	local n=$(grep -n 'libc\.so\.6' "$BATS_TEST_TMPDIR/calls" | head -1 | cut -d: -f1)
+	[ -n "$n" ] || skip "this kernel has no openat2"
+	cp "$BUNDLE/spec" "$BUNDLE/config.json"
+	run inside strace -qq -o /dev/null -e trace=openat2 -e inject=openat2:error=EMFILE:when="$n" \
+		"$WRAPPER" create --bundle "$BUNDLE" id
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"cannot look at "*"libc.so.6 of the image: Too many open files"* ]]
+	cmp "$BUNDLE/spec" "$BUNDLE/config.json"
 }
 
 @test "descriptors that the caller hands on stay open, all others are closed" {
