@@ -122,7 +122,7 @@ void tidy(struct seating *seating)
 	seat_lift(seating, number, &bearings);
 	node = best_node(seating, seat_kind(seating, &seating->seats[number]), bearings.node, &key);
 	if (node != SEAT_NONE && seat_settle(seating, number, node))
-		seating->moves += seating->seats[number].bound;
+		seating->moves += change_of(seating, number)->was_bound;
 	else
 		seat_return(seating, number, &bearings);
 }

@@ -378,7 +378,7 @@ int make_room(struct seating *seating, uint32_t number, unsigned most, uint64_t 
 	}
 	*ret_moved = 0;
 	for (unsigned i = 0; i < search.best.count; i++)
-		*ret_moved += seating->seats[search.best.numbers[i]].bound;
+		*ret_moved += change_of(seating, search.best.numbers[i])->was_bound;
 	if (r == 0) {
 		kind->failed = 1 + seating->pool->change_count;
 		kind->failed_most = most;

@@ -147,7 +147,7 @@ static uint64_t cards_of(const struct held *held)
 	return cards;
 }
 
-static struct seat_change *change_of(struct seating *seating, uint32_t number)
+struct seat_change *change_of(struct seating *seating, uint32_t number)
 {
 	struct seat *seat = &seating->seats[number];
 

@@ -97,6 +97,8 @@ void seat_lift(struct seating *seating, uint32_t number, struct bearings *ret);
 void seat_return(struct seating *seating, uint32_t number, const struct bearings *bearings);
 /* A lifted one on another node: false when it does not fit there. */
 bool seat_settle(struct seating *seating, uint32_t number, uint32_t node);
+/* What the call that is under way changed of it so far. */
+struct seat_change *change_of(struct seating *seating, uint32_t number);
 /* Takes the grant away. */
 void seat_release(struct seating *seating, uint32_t number);
 /* The best node but EXCEPT for the kind, as the pool sees it; SEAT_NONE. */
@@ -126,7 +128,7 @@ void held_aim(const struct pool *pool, const struct kind *kind, struct held *hel
 const struct resort *resort_of(struct seating *seating, struct kind *kind);
 void resorts_forget(struct seating *seating);
 /* Room for NUMBER, which fits nowhere, by sending at most MOST others elsewhere, none of whom
- * arrived before FIRST. *ret_moved of those are bound. As seat_place(); when 0 all is as before. */
+ * arrived before FIRST. *ret_moved of those were bound before the call. As seat_place(); when 0 all is as before. */
 int make_room(struct seating *seating, uint32_t number, unsigned most, uint64_t first,
 	      unsigned *ret_moved);
 
