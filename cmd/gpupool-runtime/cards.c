@@ -21,14 +21,14 @@ static int read_inventory(struct inventory *ret, struct error *error)
 int cards_find(const struct toolkit_config *config, struct inventory *ret,
 	       struct string_list *notes, struct error *error)
 {
-	autostrbuf note = STRBUF_INIT(2 * ERROR_MESSAGE_MAX);
 	struct error why = ERROR_INIT;
 	int r = read_inventory(ret, &why);
 
 	if (r == 0)
 		return 0;
-	strbuf_addf(&note, "the cards are those that the kernel tells of: %s", why.message);
-	if (r == -ENOMEM || strbuf_failed(&note) < 0 || string_list_add(notes, note.data) < 0)
+	if (r == -ENOMEM ||
+	    string_list_addf(notes, "the cards are those that the kernel tells of: %s",
+			     why.message) < 0)
 		return error_no_memory(error);
 	return device_probe_kernel(config->driver_root, 0, ret, error);
 }

@@ -24,15 +24,12 @@ static int line(struct string_list *list, struct error *error, const char *forma
 
 static int line(struct string_list *list, struct error *error, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = string_list_addv(list, format, arguments);
 	va_end(arguments);
-	if (text.failed == ENOMEM || string_list_add(list, text.data) < 0)
-		return error_no_memory(error);
-	return 0;
+	return r < 0 ? error_no_memory(error) : 0;
 }
 
 static int start_version(const char *path, int output, pid_t *ret)

@@ -15,15 +15,12 @@ static int note(struct start *start, struct error *error, const char *format, ..
 
 static int note(struct start *start, struct error *error, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = string_list_addv(&start->notes, format, arguments);
 	va_end(arguments);
-	if (text.failed == ENOMEM || string_list_add(&start->notes, text.data) < 0)
-		return error_no_memory(error);
-	return 0;
+	return r < 0 ? error_no_memory(error) : 0;
 }
 
 int start_read(struct start *start, const struct call *call, const struct toolkit_config *config,

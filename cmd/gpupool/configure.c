@@ -272,13 +272,10 @@ static int do_it(const struct configure_command *command, const struct host *hos
 /* A machine may be prepared before gpupool is installed there, and a path may be misspelt. */
 static int note_missing(const struct host *host, const char *path, struct string_list *notes)
 {
-	autostrbuf text = STRBUF_INIT(PATH_MAX + 256);
-
 	if (host_exists(host, path))
 		return 0;
-	strbuf_addf(&text, "%s is not there; until it is, no container of this runtime starts",
-		    path);
-	return strbuf_failed(&text) < 0 ? -ENOMEM : string_list_add(notes, text.data);
+	return string_list_addf(
+		notes, "%s is not there; until it is, no container of this runtime starts", path);
 }
 
 static int work(const struct configure_command *command, const struct host *host,

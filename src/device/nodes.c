@@ -51,13 +51,12 @@ static int change(struct nodes *nodes, struct string_list *list, const char *for
 
 static int change(struct nodes *nodes, struct string_list *list, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(1024);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = string_list_addv(list, format, arguments);
 	va_end(arguments);
-	return string_list_add(list, text.data) < 0 ? error_no_memory(nodes->error) : 0;
+	return r < 0 ? error_no_memory(nodes->error) : 0;
 }
 
 /* Of a character device in the text of /proc/devices; NO_MAJOR when no driver has that name. */

@@ -7,7 +7,7 @@
 
 #include "formats/cdi.h"
 
-enum { FILES_MAX = 4096, QUALIFIED_MAX = 2 * CDI_NAME_MAX, NOTE_MAX = 2048 };
+enum { FILES_MAX = 4096, QUALIFIED_MAX = 2 * CDI_NAME_MAX };
 
 struct registry_file {
 	char *path; /* owned */
@@ -56,16 +56,12 @@ static int note(struct loading *loading, const char *format, ...)
 
 static int note(struct loading *loading, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(NOTE_MAX);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = loading->notes ? string_list_addv(loading->notes, format, arguments) : 0;
 	va_end(arguments);
-	if (text.failed == ENOMEM ||
-	    (loading->notes && string_list_add(loading->notes, text.data) < 0))
-		return error_no_memory(loading->error);
-	return 0;
+	return r < 0 ? error_no_memory(loading->error) : 0;
 }
 
 /* Another device of this name is there. */

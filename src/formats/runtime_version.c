@@ -111,16 +111,12 @@ static int add(struct string_list *sentences, struct error *error, const char *f
 
 static int add(struct string_list *sentences, struct error *error, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = sentences ? string_list_addv(sentences, format, arguments) : 0;
 	va_end(arguments);
-	/* One that is too long is cut. */
-	if (sentences && (text.failed == ENOMEM || string_list_add(sentences, text.data) < 0))
-		return error_no_memory(error);
-	return 0;
+	return r < 0 ? error_no_memory(error) : 0;
 }
 
 int runtime_version_judge(const struct runtime_version *version, enum version_verdict *ret,

@@ -170,13 +170,12 @@ static int take_value(struct toolkit_config *config, bool own, struct value *val
 		      const struct place *place, struct error *error)
 {
 	const struct key_row *row = find_row(place->key, own);
-	autostrbuf note = STRBUF_INIT(ERROR_MESSAGE_MAX);
 
 	if (row)
 		return set_value(config, row, value, place, error);
-	strbuf_addf(&note, "%s:%u: the key %s is not known here and decides nothing", place->file,
-		    place->line, place->key);
-	if (note.failed == ENOMEM || string_list_add(&config->notes, note.data) < 0)
+	if (string_list_addf(&config->notes,
+			     "%s:%u: the key %s is not known here and decides nothing", place->file,
+			     place->line, place->key) < 0)
 		return error_no_memory(error);
 	return 0;
 }
@@ -303,10 +302,9 @@ static int take_section(struct toolkit_config *config, struct json_object *secti
 /* A slip in its name would leave all its keys without effect. */
 static int note_no_section(struct toolkit_config *config, const char *path, struct error *error)
 {
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
-
-	strbuf_addf(&text, "%s has no section runtime, so that nothing in it counts here", path);
-	if (text.failed == ENOMEM || string_list_add(&config->notes, text.data) < 0)
+	if (string_list_addf(&config->notes,
+			     "%s has no section runtime, so that nothing in it counts here",
+			     path) < 0)
 		return error_no_memory(error);
 	return 0;
 }

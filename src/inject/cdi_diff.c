@@ -31,15 +31,12 @@ static int say(struct comparing *comparing, const char *format, ...)
 
 static int say(struct comparing *comparing, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = string_list_addv(comparing->sentences, format, arguments);
 	va_end(arguments);
-	if (text.failed == ENOMEM || string_list_add(comparing->sentences, text.data) < 0)
-		return error_no_memory(comparing->error);
-	return 0;
+	return r < 0 ? error_no_memory(comparing->error) : 0;
 }
 
 /* 1 the first time that PATH is asked about. */

@@ -19,16 +19,12 @@ DEFINE_STRING_TABLE(cdi_mode, enum cdi_mode, CDI_MODE_MAX)
 
 int making_note(struct making *making, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = making->notes ? string_list_addv(making->notes, format, arguments) : 0;
 	va_end(arguments);
-	if (text.failed == ENOMEM ||
-	    (making->notes && string_list_add(making->notes, text.data) < 0))
-		return error_no_memory(making->error);
-	return 0;
+	return r < 0 ? error_no_memory(making->error) : 0;
 }
 
 bool making_wants(struct making *making, const char *const *names, size_t count)

@@ -41,17 +41,14 @@ const struct driver_node *driver_files_node(const struct driver_files *files, co
 
 int driver_files_note(struct driver_files *files, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(NOTE_TEXT_MAX);
 	va_list arguments;
 
 	if (files->notes.count >= NOTES_MAX)
 		return 0;
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = string_list_addv(&files->notes, format, arguments);
 	va_end(arguments);
-	if (text.failed == ENOMEM)
-		return -ENOMEM;
-	return string_list_add(&files->notes, text.data);
+	return r;
 }
 
 bool search_wants(const struct search *search, unsigned capabilities)

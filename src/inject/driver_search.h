@@ -9,7 +9,7 @@
 #include "inject/driver_table.h"
 #include "inject/inject.h"
 
-enum { NOTES_MAX = 64, NOTE_TEXT_MAX = 16384, DIRECTORY_ENTRIES_MAX = 1 << 17 };
+enum { NOTES_MAX = 64, DIRECTORY_ENTRIES_MAX = 1 << 17 };
 
 struct search_link { /* <base>.so of a library, met before or after the library itself */
 	const struct library_row *row;

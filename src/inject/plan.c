@@ -68,15 +68,12 @@ int builder_add(struct builder *builder, const struct edit *edit, const char *re
 
 int builder_note(struct builder *builder, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(NOTE_MAX);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = string_list_addv(&builder->plan->notes, format, arguments);
 	va_end(arguments);
-	if (text.failed == ENOMEM || string_list_add(&builder->plan->notes, text.data) < 0)
-		return error_no_memory(builder->error);
-	return 0;
+	return r < 0 ? error_no_memory(builder->error) : 0;
 }
 
 int builder_refuse(struct builder *builder, enum reason_code code, const char *detail, ...)

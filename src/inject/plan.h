@@ -5,7 +5,7 @@
 #include "formats/formats.h"
 #include "inject/inject.h"
 
-enum { EDITS_MAX = 4096, NOTE_MAX = 16384 };
+enum { EDITS_MAX = 4096 };
 
 /* Places in the container where nothing of ours may be created. */
 struct guard {

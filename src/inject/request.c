@@ -15,9 +15,8 @@
 #define BLANKS          " \t\r\n\v\f"
 
 enum {
-	NAMES_MAX = 1024, /* of one list; keeps a long variable from costing time */
-	SHOWN_MAX = 120,  /* characters of a stranger's text in a sentence */
-	NOTE_LENGTH_MAX = 1024,
+	NAMES_MAX = 1024,            /* of one list; keeps a long variable from costing time */
+	SHOWN_MAX = 120,             /* characters of a stranger's text in a sentence */
 	CHANNEL_MAX = (1 << 20) - 1, /* minors of one major */
 };
 
@@ -52,15 +51,12 @@ static int note(struct reader *reader, const char *format, ...)
 
 static int note(struct reader *reader, const char *format, ...)
 {
-	autostrbuf text = STRBUF_INIT(NOTE_LENGTH_MAX);
 	va_list arguments;
 
 	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
+	int r = string_list_addv(&reader->request->notes, format, arguments);
 	va_end(arguments);
-	if (text.failed == ENOMEM || string_list_add(&reader->request->notes, text.data) < 0)
-		return error_no_memory(reader->error);
-	return 0;
+	return r < 0 ? error_no_memory(reader->error) : 0;
 }
 
 /* Adds TEXT once. WHERE is what a message calls its source. */

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const request_kind_table[REQUEST_KIND_MAX] = {
@@ -32,6 +34,34 @@ int string_list_add(struct string_list *list, const char *text)
 	}
 	*item = copy;
 	return 0;
+}
+
+int string_list_addv(struct string_list *list, const char *format, va_list arguments)
+{
+	va_list again;
+
+	va_copy(again, arguments);
+	int length = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	if (length < 0)
+		return -ENOMEM;
+	size_t size =
+		length < STRING_LIST_SENTENCE_MAX ? (size_t)length + 1 : STRING_LIST_SENTENCE_MAX;
+	autofree char *text = malloc(size);
+	if (!text)
+		return -ENOMEM;
+	vsnprintf(text, size, format, arguments);
+	return string_list_add(list, text);
+}
+
+int string_list_addf(struct string_list *list, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	int r = string_list_addv(list, format, arguments);
+	va_end(arguments);
+	return r;
 }
 
 void string_list_release(struct string_list *list)

@@ -2,6 +2,7 @@
 /* What one container asks for, in one form for all dialects. */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,12 @@ struct string_list {
 	size_t count, capacity;
 };
 int string_list_add(struct string_list *list, const char *text); /* 0 or -ENOMEM */
+/* The same of a sentence, of which STRING_LIST_SENTENCE_MAX bytes are kept. */
+#define STRING_LIST_SENTENCE_MAX 16384
+int string_list_addf(struct string_list *list, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+int string_list_addv(struct string_list *list, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
 void string_list_release(struct string_list *list);
 
 struct request {

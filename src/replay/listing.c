@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SENTENCE_MAX 1024
-
 static const struct {
 	const char *one, *several;
 	const char *first; /* how what it was said of first follows */
@@ -157,19 +155,6 @@ int listing_set_cards(struct trace *trace, const char *node, struct inventory *i
 	return 0;
 }
 
-static int add_sentence(struct string_list *list, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static int add_sentence(struct string_list *list, const char *format, ...)
-{
-	char text[SENTENCE_MAX];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	return string_list_add(list, text);
-}
-
 int trace_notes(const struct trace *trace, struct string_list *ret)
 {
 	const struct listing *listing = trace->listing;
@@ -179,15 +164,16 @@ int trace_notes(const struct trace *trace, struct string_list *ret)
 		return 0;
 	for (size_t i = 0; i < trace->node_count; i++)
 		cards += trace->nodes[i].inventory.card_count;
-	int r = add_sentence(ret, "%zu nodes with %zu cards; %zu Pods, of which %zu run already",
-			     trace->node_count, cards, trace->pod_count, trace->running_count);
+	int r = string_list_addf(ret,
+				 "%zu nodes with %zu cards; %zu Pods, of which %zu run already",
+				 trace->node_count, cards, trace->pod_count, trace->running_count);
 	for (int i = 0; i < NOTE_MAX && r == 0; i++) {
 		size_t count = listing->notes[i].count;
 
 		if (count)
-			r = add_sentence(ret, "%zu %s%s%s", count,
-					 count == 1 ? rows[i].one : rows[i].several, rows[i].first,
-					 listing->notes[i].first);
+			r = string_list_addf(ret, "%zu %s%s%s", count,
+					     count == 1 ? rows[i].one : rows[i].several,
+					     rows[i].first, listing->notes[i].first);
 	}
 	return r;
 }

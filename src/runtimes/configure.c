@@ -43,17 +43,6 @@ int plan_add(struct configure_plan *plan, const char *path, char *before, char *
 	return 0;
 }
 
-int plan_note(struct configure_plan *plan, const char *format, ...)
-{
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
-	va_list arguments;
-
-	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
-	va_end(arguments);
-	return strbuf_failed(&text) == -ENOMEM ? -ENOMEM : string_list_add(&plan->notes, text.data);
-}
-
 static int check_wish(const struct runtime_wish *wish, struct error *error)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -120,8 +109,10 @@ static int undo_text(const struct engine *engine, const struct kept *kept,
 	int r = engine_work(engine)->remove(file->path, now, &wish, &without, error);
 	if (r < 0)
 		return r;
-	if (plan_note(plan, "%s was changed by somebody else since: only our entries are taken out",
-		      file->path) < 0)
+	if (string_list_addf(
+		    &plan->notes,
+		    "%s was changed by somebody else since: only our entries are taken out",
+		    file->path) < 0)
 		return error_no_memory(error);
 	*ret = without && !*without ? NULL : strdup(without ? without : now);
 	return without && !*without ? 0 : *ret ? 0 : error_no_memory(error);

@@ -10,19 +10,6 @@ static bool equal(const char *left, const char *right)
 	return left && right ? strcmp(left, right) == 0 : left == right;
 }
 
-static int note(struct string_list *notes, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static int note(struct string_list *notes, const char *format, ...)
-{
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
-	va_list arguments;
-
-	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
-	va_end(arguments);
-	return strbuf_failed(&text) == -ENOMEM ? -ENOMEM : string_list_add(notes, text.data);
-}
-
 static int check_fresh(const struct host *host, const struct configure_plan *plan,
 		       struct error *error)
 {
@@ -136,7 +123,7 @@ static int verify(const struct host *host, const struct engine *engine,
 	if (*later)
 		return 0;
 	if (r == -EOPNOTSUPP) {
-		if (note(notes, "%s", said.message) < 0)
+		if (string_list_addf(notes, "%s", said.message) < 0)
 			return error_no_memory(error);
 		r = engine_work(engine)->read(host, engine, &facts, &said);
 	}
@@ -183,9 +170,13 @@ static int restart(const struct host *host, const struct engine *engine,
 	struct error said = ERROR_INIT;
 
 	if (why)
-		return note(notes, "%s was not %s, %s; until then it does not know of the change",
-			    engine->service ? engine->service : engine_kind_to_string(engine->kind),
-			    plan->restart == CONFIGURE_RELOAD ? "reloaded" : "restarted", why) < 0
+		return string_list_addf(
+			       notes,
+			       "%s was not %s, %s; until then it does not know of the change",
+			       engine->service ? engine->service
+					       : engine_kind_to_string(engine->kind),
+			       plan->restart == CONFIGURE_RELOAD ? "reloaded" : "restarted",
+			       why) < 0
 			       ? error_no_memory(error)
 			       : 0;
 	int r = service_restart(host, engine, plan->restart, &said);

@@ -30,8 +30,6 @@ extern const struct engine_work containerd_work, crio_work, docker_work;
 /* Adds a change; takes BEFORE and AFTER over, also when it fails. 0 or -ENOMEM. */
 int plan_add(struct configure_plan *plan, const char *path, char *before, char *after,
 	     unsigned mode);
-int plan_note(struct configure_plan *plan, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 
 /* One file as it was before all that we did, and as we left it. */
 struct kept_file {

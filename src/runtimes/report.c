@@ -17,19 +17,6 @@ void engine_report_release(struct engine_report *report)
 	*report = (struct engine_report){ .cdi = REPORT_CDI_OFF };
 }
 
-static int say(struct string_list *list, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static int say(struct string_list *list, const char *format, ...)
-{
-	autostrbuf text = STRBUF_INIT(ERROR_MESSAGE_MAX);
-	va_list arguments;
-
-	va_start(arguments, format);
-	strbuf_vaddf(&text, format, arguments);
-	va_end(arguments);
-	return strbuf_failed(&text) == -ENOMEM ? -ENOMEM : string_list_add(list, text.data);
-}
-
 static bool at_least(const struct engine *engine, unsigned major, unsigned minor)
 {
 	return engine->major > major || (engine->major == major && engine->minor >= minor);
@@ -61,22 +48,24 @@ static int check_paths(const struct host *host, const struct engine *engine,
 		const struct runtime_fact *fact = &report->facts.items[i];
 
 		if (fact->path && fact->path[0] == '/' && !host_exists(host, fact->path) &&
-		    say(&report->problems,
-			"the runtime %s of %s names %s, which does not exist: install it, or "
-			"configure "
-			"another path",
-			fact->name, engine_kind_to_string(engine->kind), fact->path) < 0)
+		    string_list_addf(
+			    &report->problems,
+			    "the runtime %s of %s names %s, which does not exist: install it, or "
+			    "configure "
+			    "another path",
+			    fact->name, engine_kind_to_string(engine->kind), fact->path) < 0)
 			return -ENOMEM;
 	}
 	if (report->facts.default_name &&
 	    !runtime_facts_find(&report->facts, report->facts.default_name) &&
 	    strcmp(report->facts.default_name, "runc") != 0 &&
 	    strcmp(report->facts.default_name, "crun") != 0)
-		return say(&report->problems,
-			   "the default runtime of %s is %s, and there is no such runtime: "
-			   "configure one "
-			   "or another default",
-			   engine_kind_to_string(engine->kind), report->facts.default_name);
+		return string_list_addf(
+			&report->problems,
+			"the default runtime of %s is %s, and there is no such runtime: "
+			"configure one "
+			"or another default",
+			engine_kind_to_string(engine->kind), report->facts.default_name);
 	return 0;
 }
 
@@ -96,11 +85,12 @@ static int check_injection(const struct engine *engine, struct engine_report *re
 			return 0;
 	if (report->cdi == REPORT_CDI_ON)
 		return 0;
-	return say(&report->problems,
-		   "nothing brings cards into containers of %s: it has no runtime of gpupool, and "
-		   "CDI is "
-		   "off; cure: gpupool configure",
-		   engine_kind_to_string(engine->kind));
+	return string_list_addf(
+		&report->problems,
+		"nothing brings cards into containers of %s: it has no runtime of gpupool, and "
+		"CDI is "
+		"off; cure: gpupool configure",
+		engine_kind_to_string(engine->kind));
 }
 
 static bool boolean_is_on(const struct host *host, const char *name)
@@ -124,10 +114,11 @@ static int check_selinux(const struct host *host, struct engine_report *report)
 				 boolean_is_on(host, "container_use_devices");
 	if (report->selinux != SELINUX_ENFORCING || report->selinux_allows)
 		return 0;
-	return say(&report->problems,
-		   "SELinux is enforcing and keeps containers away from device nodes: setsebool -P "
-		   "container_use_xserver_devices on (or container_use_devices, where that is "
-		   "unknown)");
+	return string_list_addf(
+		&report->problems,
+		"SELinux is enforcing and keeps containers away from device nodes: setsebool -P "
+		"container_use_xserver_devices on (or container_use_devices, where that is "
+		"unknown)");
 }
 
 /* A program of two names, of which one is a link, is warned of once. */
@@ -158,7 +149,7 @@ static int check_program(const struct host *host, const char *path, struct engin
 		r = runtime_version_parse(text, &version, NULL);
 	if (r < 0)
 		return r == -ENOMEM ? error_no_memory(error) : 0;
-	if (say(&report->programs, "%s %s (%s)", version.name, version.text, path) < 0)
+	if (string_list_addf(&report->programs, "%s %s (%s)", version.name, version.text, path) < 0)
 		return error_no_memory(error);
 	r = runtime_version_judge(&version, &verdict, &warnings, error);
 	return r < 0 ? r : add_new(&report->warnings, &warnings, error);

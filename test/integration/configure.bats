@@ -72,6 +72,10 @@ card_of_class() {
 	container_start '.annotations = {"cdi.k8s.io/x": "nvidia.com/gpu=0"}'
 	[ "$(cards_seen)" = "nvidia0=0 reached 0" ]
 	pod_stop
+	pod_start runc
+	container_start
+	[ "$(cards_seen)" = "reached" ]
+	pod_stop
 }
 
 one_way_and_back() {

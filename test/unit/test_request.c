@@ -78,6 +78,39 @@ TEST(lists_of_strings)
 	string_list_release(&list); /* twice is once */
 }
 
+TEST(sentences_are_kept_whole_or_cut)
+{
+	static const size_t lengths[] = { 0,
+					  1,
+					  255,
+					  256,
+					  257,
+					  5000,
+					  STRING_LIST_SENTENCE_MAX - 1,
+					  STRING_LIST_SENTENCE_MAX,
+					  100000 };
+	struct string_list list = { 0 };
+	char *text = calloc(1, 100001);
+
+	assert_non_null(text);
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		size_t kept = lengths[i] < STRING_LIST_SENTENCE_MAX ? lengths[i]
+								    : STRING_LIST_SENTENCE_MAX - 1;
+
+		memset(text, 'a', lengths[i]);
+		text[lengths[i]] = '\0';
+		assert_int_equal(string_list_addf(&list, "%s", text), 0);
+		assert_int_equal(strlen(list.items[i]), kept);
+	}
+	for (unsigned n = 0; n < 2; n++) {
+		fault_arm(n);
+		assert_int_equal(string_list_addf(&list, "%s", text), -ENOMEM);
+		assert_true(fault_disarm());
+	}
+	string_list_release(&list);
+	free(text);
+}
+
 TEST(every_allocation_fails_once)
 {
 	for (unsigned n = 0; n < 2; n++) {
