@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The face of src/model: cards, requests, grants, Pods, quantities, reasons, dialects. Plain data
- * with text and JSON forms; no files, no clock, no decisions.
+ * with text and JSON forms; no clock, no decisions, and no files but the daemon's configuration.
  */
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "model/mig.h"
 #include "model/node.h"
 #include "model/node_read.h"
+#include "model/plugin_config.h"
 #include "model/pod.h"
 #include "model/poolnode.h"
 #include "model/quantity.h"
