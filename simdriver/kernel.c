@@ -233,13 +233,27 @@ static void fill_state(const struct kernel *kernel, uint32_t position, struct si
 	state->clock_memory_mhz = info->clock_memory_mhz;
 }
 
-static void report_xid(struct kernel *kernel, uint32_t position, uint32_t xid)
+static void report(struct kernel *kernel, uint32_t position, enum sim_event_kind kind,
+		   uint64_t value)
 {
 	const struct sim_event event = { .card = kernel->profile->cards[position].minor,
-					 .xid = xid };
+					 .kind = kind,
+					 .value = value,
+					 .gpu_instance = SIM_NO_INSTANCE,
+					 .compute_instance = SIM_NO_INSTANCE };
 
 	for (struct kernel_client *c = kernel->clients; c != NULL; c = c->next) {
 		if ((c->subscribed >> event.card & 1) != 0 && kernel->notify != NULL)
+			kernel->notify(c, &event);
+	}
+}
+
+static void report_gone(struct kernel *kernel)
+{
+	const struct sim_event event = { .kind = SIM_EVENT_GONE };
+
+	for (struct kernel_client *c = kernel->clients; c != NULL; c = c->next) {
+		if (c->subscribed != 0 && kernel->notify != NULL)
 			kernel->notify(c, &event);
 	}
 }
@@ -256,7 +270,8 @@ static enum sim_status fault_card(struct kernel *kernel, uint32_t position,
 	case SIM_FAULT_LOST:
 		if (!card->lost) {
 			card->lost = true;
-			report_xid(kernel, position, XID_FALLEN_OFF_BUS);
+			report(kernel, position, SIM_EVENT_XID, XID_FALLEN_OFF_BUS);
+			report(kernel, position, SIM_EVENT_LOST, 0);
 		}
 		return SIM_OK;
 	case SIM_FAULT_HANG:
@@ -266,7 +281,7 @@ static enum sim_status fault_card(struct kernel *kernel, uint32_t position,
 		card->full = true;
 		return SIM_OK;
 	case SIM_FAULT_XID:
-		report_xid(kernel, position, (uint32_t)request->value);
+		report(kernel, position, SIM_EVENT_XID, (uint32_t)request->value);
 		return SIM_OK;
 	default:
 		return SIM_BAD_REQUEST;
@@ -285,6 +300,8 @@ static enum sim_status fault_driver(struct kernel *kernel, const struct sim_requ
 		kernel->hung = true;
 		return SIM_OK;
 	case SIM_FAULT_MISSING:
+		if (!kernel->missing)
+			report_gone(kernel);
 		kernel->missing = true;
 		return SIM_OK;
 	case SIM_FAULT_MISMATCH:

@@ -9,11 +9,12 @@ struct nvmlEventSet_st {
 	struct client client;
 	unsigned long long types[SIM_CARDS_MAX]; /* by position in nvml.cards */
 	uint64_t minors;
+	bool lost, gone; /* a card of the set, the module: said again and again from then on */
 };
 
 #define SUPPORTED_EVENTS                                                                         \
 	(nvmlEventTypeSingleBitEccError | nvmlEventTypeDoubleBitEccError | nvmlEventTypePState | \
-	 nvmlEventTypeXidCriticalError | nvmlEventTypeClock)
+	 nvmlEventTypeXidCriticalError | nvmlEventTypeClock | nvmlEventMigConfigChange)
 
 EXPORT enum nvml_return nvmlEventSetCreate(struct nvmlEventSet_st **set)
 {
@@ -73,6 +74,33 @@ EXPORT enum nvml_return nvmlDeviceRegisterEvents(struct nvmlDevice_st *device,
 	return result;
 }
 
+static const unsigned long long types_of[SIM_EVENT_COUNT] = {
+	[SIM_EVENT_XID] = nvmlEventTypeXidCriticalError,
+	[SIM_EVENT_ECC] = nvmlEventTypeDoubleBitEccError,
+	[SIM_EVENT_MIG] = nvmlEventMigConfigChange,
+};
+
+/* False for what this set was not asked to tell. */
+static bool take_event(struct nvmlEventSet_st *set, const struct sim_event *event,
+		       struct nvml_event_data *data)
+{
+	unsigned long long type = event->kind < SIM_EVENT_COUNT ? types_of[event->kind] : 0;
+
+	set->gone = set->gone || event->kind == SIM_EVENT_GONE;
+	set->lost = set->lost || event->kind == SIM_EVENT_LOST;
+	for (unsigned i = 0; i < nvml.count; i++) {
+		if (nvml.cards[i].info.minor != event->card || (set->types[i] & type) == 0)
+			continue;
+		*data = (struct nvml_event_data){ .device = &nvml.cards[i],
+						  .eventType = type,
+						  .eventData = event->value,
+						  .gpuInstanceId = event->gpu_instance,
+						  .computeInstanceId = event->compute_instance };
+		return true;
+	}
+	return false;
+}
+
 EXPORT enum nvml_return nvmlEventSetWait_v2(struct nvmlEventSet_st *set,
 					    struct nvml_event_data *data, unsigned int timeout_ms)
 {
@@ -85,21 +113,17 @@ EXPORT enum nvml_return nvmlEventSetWait_v2(struct nvmlEventSet_st *set,
 	if (set == NULL || data == NULL)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	for (;;) {
-		result = nvml_from_status(client_event(&set->client, timeout_ms, &event));
+		/* What came before a loss is still told. */
+		result = nvml_from_status(client_event(
+			&set->client, set->gone || set->lost ? 0 : timeout_ms, &event));
+		if (result == NVML_ERROR_TIMEOUT && set->gone)
+			return NVML_ERROR_DRIVER_NOT_LOADED;
+		if (result == NVML_ERROR_TIMEOUT && set->lost)
+			return NVML_ERROR_GPU_IS_LOST;
 		if (result != NVML_SUCCESS)
 			return result;
-		for (unsigned i = 0; i < nvml.count; i++) {
-			if (nvml.cards[i].info.minor != event.card ||
-			    (set->types[i] & nvmlEventTypeXidCriticalError) == 0)
-				continue;
-			*data = (struct nvml_event_data){ .device = &nvml.cards[i],
-							  .eventType =
-								  nvmlEventTypeXidCriticalError,
-							  .eventData = event.xid,
-							  .gpuInstanceId = NVML_NO_INSTANCE,
-							  .computeInstanceId = NVML_NO_INSTANCE };
+		if (take_event(set, &event, data))
 			return NVML_SUCCESS;
-		}
 	}
 }
 

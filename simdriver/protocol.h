@@ -159,9 +159,22 @@ struct sim_process_list {
 	struct sim_process processes[SIM_PROCESSES_CHUNK];
 };
 
+enum sim_event_kind {
+	SIM_EVENT_XID,  /* value: its number */
+	SIM_EVENT_ECC,  /* an uncorrected error */
+	SIM_EVENT_MIG,  /* the layout has changed */
+	SIM_EVENT_LOST, /* the card is gone: for the library, which says so from then on */
+	SIM_EVENT_GONE, /* the module is; of no card */
+	SIM_EVENT_COUNT
+};
+
+#define SIM_NO_INSTANCE 0xFFFFFFFFu
+
 struct sim_event {
 	uint32_t card;
-	uint32_t xid;
+	uint32_t kind; /* enum sim_event_kind */
+	uint64_t value;
+	uint32_t gpu_instance, compute_instance; /* SIM_NO_INSTANCE: of the whole card */
 };
 
 struct sim_reply {

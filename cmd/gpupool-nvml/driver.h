@@ -33,6 +33,13 @@ struct driver {
 /* Loads driver->path. -ELIBBAD with what is missing. */
 int driver_load(struct driver *driver, struct error *error);
 
+/*
+ * Watches all cards but those in SKIP (bit N: index N is not touched) and sends a struct record_event
+ * on FD for each thing that happens. Returns the exit status, after RECORD_EVENT_END or when the other
+ * end is closed.
+ */
+int driver_watch(struct driver *driver, int fd, uint64_t skip);
+
 /* Fills the answer to one request that is well-formed; never fails but by answer->status. */
 void driver_answer(struct driver *driver, const struct record_request *request,
 		   struct record_answer *answer);

@@ -26,6 +26,7 @@ static const char help[] =
 	"gpupool-nvml: answers questions about NVIDIA cards for the other gpupool programs\n"
 	"\n"
 	"Usage: gpupool-nvml --fd N [--library FILE] [--proc DIR] [--parent PID]\n"
+	"       gpupool-nvml --fd N --library FILE --events [--skip MASK] [--parent PID]\n"
 	"\n"
 	"It is started by gpupool and gpupoold, not by people; see gpupool inventory.\n"
 	"\n"
@@ -33,12 +34,16 @@ static const char help[] =
 	"  --library FILE  the driver's libnvidia-ml.so.1\n"
 	"  --proc DIR      the kernel module's /proc/driver/nvidia\n"
 	"  --parent PID    end at once when this process is no more\n"
+	"  --events        tell what happens to the cards, instead of answering\n"
+	"  --skip MASK     with --events: cards not to be touched; bit N is card N\n"
 	"  --help          print this text\n"
 	"  --version       print the version\n";
 
 struct settings {
 	const char *library, *proc; /* NULL: not given */
 	uint64_t fd, parent;        /* parent 0: not given */
+	uint64_t skip;
+	bool events;
 };
 
 static const struct option long_options[] = {
@@ -46,6 +51,8 @@ static const struct option long_options[] = {
 	{ "library", required_argument, NULL, 'l' },
 	{ "proc", required_argument, NULL, 'd' },
 	{ "parent", required_argument, NULL, 'p' },
+	{ "events", no_argument, NULL, 'e' },
+	{ "skip", required_argument, NULL, 's' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'v' },
 	{ 0 },
@@ -57,47 +64,66 @@ static int usage(const char *text)
 	return EXIT_USAGE;
 }
 
-/* -1: go on. Else the exit code. */
-static int settings_read(struct settings *settings, int argc, char **argv)
-{
-	bool has_fd = false;
+#define FD_NONE UINT64_MAX
 
-	opterr = 0;
-	for (int letter; (letter = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
-		switch (letter) {
-		case 'f':
-			if (parse_uint(optarg, 0, 1 << 20, &settings->fd) < 0)
-				return usage("--fd wants the number of a descriptor");
-			has_fd = true;
-			break;
-		case 'l':
-			settings->library = optarg;
-			break;
-		case 'd':
-			settings->proc = optarg;
-			break;
-		case 'p':
-			if (parse_uint(optarg, 1, 1 << 30, &settings->parent) < 0)
-				return usage("--parent wants the number of a process");
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return 0;
-		case 'v':
-			puts("gpupool-nvml " GPUPOOL_VERSION);
-			return 0;
-		default:
-			return usage("unknown option, or one without its argument");
-		}
+/* -1: go on. Else the exit code. */
+static int option_take(struct settings *settings, int letter)
+{
+	switch (letter) {
+	case 'f':
+		if (parse_uint(optarg, 0, 1 << 20, &settings->fd) < 0)
+			return usage("--fd wants the number of a descriptor");
+		return -1;
+	case 'l':
+		settings->library = optarg;
+		return -1;
+	case 'd':
+		settings->proc = optarg;
+		return -1;
+	case 'p':
+		if (parse_uint(optarg, 1, 1 << 30, &settings->parent) < 0)
+			return usage("--parent wants the number of a process");
+		return -1;
+	case 'e':
+		settings->events = true;
+		return -1;
+	case 's':
+		if (parse_uint(optarg, 0, UINT64_MAX, &settings->skip) < 0)
+			return usage("--skip wants a number whose bits are cards");
+		return -1;
+	case 'h':
+		fputs(help, stdout);
+		return 0;
+	case 'v':
+		puts("gpupool-nvml " GPUPOOL_VERSION);
+		return 0;
+	default:
+		return usage("unknown option, or one without its argument");
 	}
-	if (optind != argc)
-		return usage("it takes no operands");
-	if (!has_fd)
+}
+
+static int settings_check(const struct settings *settings)
+{
+	if (settings->fd == FD_NONE)
 		return usage("--fd is needed");
 	if ((settings->library && settings->library[0] != '/') ||
 	    (settings->proc && settings->proc[0] != '/'))
 		return usage("--library and --proc want absolute paths");
+	if (settings->skip && !settings->events)
+		return usage("--skip goes with --events");
 	return -1;
+}
+
+static int settings_read(struct settings *settings, int argc, char **argv)
+{
+	opterr = 0;
+	for (int letter; (letter = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+		int code = option_take(settings, letter);
+
+		if (code >= 0)
+			return code;
+	}
+	return optind == argc ? settings_check(settings) : usage("it takes no operands");
 }
 
 /* nvmlInit makes device nodes and loads modules where it can: here it cannot. */
@@ -190,7 +216,7 @@ static int serve(struct driver *driver, int fd)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = { 0 };
+	struct settings settings = { .fd = FD_NONE };
 	int code = settings_read(&settings, argc, argv);
 
 	if (code >= 0)
@@ -203,7 +229,8 @@ int main(int argc, char **argv)
 	if (confine(&settings) < 0)
 		return 1;
 	struct driver driver = { .path = settings.library, .proc = settings.proc };
-	code = serve(&driver, (int)settings.fd);
+	code = settings.events ? driver_watch(&driver, (int)settings.fd, settings.skip)
+			       : serve(&driver, (int)settings.fd);
 	free(driver.snapshot);
 	return code;
 }

@@ -8,13 +8,16 @@
  *
  * How to add a question: a kind, a struct in the union, a row in the helper's table
  * (cmd/gpupool-nvml/answer.c), a row in device/nvml/query.c, and a new RECORD_VERSION.
+ *
+ * A helper that was started with --events is asked nothing: it sends a struct record_event, again
+ * one message each, when something happens.
  */
 #pragma once
 
 #include <stdint.h>
 
 #define RECORD_MAGIC   0x4c4d564eu /* "NVML" */
-#define RECORD_VERSION 2u
+#define RECORD_VERSION 3u
 
 #define RECORD_CARDS_MAX       64u
 #define RECORD_TEXT_MAX        96u
@@ -144,6 +147,38 @@ struct record_answer {
 	};
 };
 
+enum record_event_kind {
+	RECORD_EVENT_READY =
+		1,         /* all that can be watched is, COUNT cards: what was before is unknown */
+	RECORD_EVENT_XID,  /* of a card, or of an instance of it: DATA is the number */
+	RECORD_EVENT_ECC,  /* an uncorrected error of the card's memory */
+	RECORD_EVENT_MIG,  /* the card's MIG layout has changed */
+	RECORD_EVENT_LOST, /* the card has fallen off the bus; no more events of it come */
+	RECORD_EVENT_UNWATCHED, /* the card gives no events: MESSAGE, and NVML when it said an error */
+	RECORD_EVENT_END,       /* the last record: MESSAGE, and NVML when it said an error */
+	RECORD_EVENT_MAX,
+};
+
+#define RECORD_EVENT_MESSAGE_MAX 160u
+#define RECORD_INSTANCE_NONE     UINT32_MAX /* the event is of the whole card */
+#define RECORD_INDEX_NONE        UINT32_MAX
+
+struct record_event {
+	uint32_t magic, version, kind;
+	uint32_t dropped; /* records before this one that the reader was too slow for */
+	uint32_t gpu_instance, compute_instance;
+	uint32_t index; /* of the physical card; RECORD_INDEX_NONE of none in particular */
+	uint32_t count;
+	int32_t nvml;
+	uint32_t reserved;
+	uint64_t data;
+	int64_t time_ms;                /* of the day, since 1970 */
+	char uuid[RECORD_TEXT_MAX];     /* of the physical card; "" unknown */
+	char bus_id[RECORD_BUS_ID_MAX]; /* of the same, as NVML has it */
+	char message[RECORD_EVENT_MESSAGE_MAX];
+};
+
+_Static_assert(sizeof(struct record_event) == 344, "no padding");
 _Static_assert(sizeof(struct record_request) == 64, "the two programs must agree");
 _Static_assert(sizeof(struct record_process) == 112, "no padding");
 _Static_assert(sizeof(struct record_instance) == 208, "no padding");

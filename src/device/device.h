@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/base.h"
+#include "device/events.h"
 #include "model/model.h"
 
 struct device_options {

@@ -3,7 +3,8 @@
  * Stands in for gpupool-nvml and does what its script says. The script is the file that is passed
  * as the driver's library, or "script" in the folder that is passed as --proc; one line an order:
  * ACTION KIND INDEX, or "count N". Without an order it answers as a healthy driver would. Each start
- * adds a byte to the file "<script>.starts".
+ * adds a byte to the file "<script>.starts". With --events it carries out the orders of KIND "event", one
+ * after the other, and then waits to be killed.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -347,6 +348,65 @@ static const struct action {
 	{ "hang", act_hang },       { "stick", act_stick },
 };
 
+static void event_send(const struct record_event *event, size_t size)
+{
+	if (send(SOCKET, event, size, MSG_NOSIGNAL) < 0)
+		_exit(1);
+}
+
+static void event_well(const char *name, unsigned index)
+{
+	struct record_event event = { .magic = RECORD_MAGIC,
+				      .version = RECORD_VERSION,
+				      .kind = RECORD_EVENT_XID,
+				      .index = index,
+				      .gpu_instance = 7,
+				      .compute_instance = RECORD_INSTANCE_NONE,
+				      .data = 79,
+				      .time_ms = 1700000000123 };
+
+	(void)snprintf(event.uuid, sizeof(event.uuid), "GPU-00000000-0000-0000-0000-%012x", index);
+	(void)snprintf(event.bus_id, sizeof(event.bus_id), "00000000:%02X:00.0", index + 1);
+	if (strcmp(name, "ready") == 0) {
+		event.kind = RECORD_EVENT_READY;
+		event.count = index;
+	} else if (strcmp(name, "end") == 0) {
+		event.kind = RECORD_EVENT_END;
+		(void)snprintf(event.message, sizeof(event.message), "Unknown Error");
+	} else if (strcmp(name, "slow") == 0) {
+		event.dropped = 5;
+	} else if (strcmp(name, "version") == 0) {
+		event.version++;
+	} else if (strcmp(name, "kind") == 0) {
+		event.kind = RECORD_EVENT_MAX;
+	} else if (strcmp(name, "garbage") == 0) {
+		memset(event.uuid, 'G', sizeof(event.uuid));
+		memset(event.bus_id, 0xfe, sizeof(event.bus_id));
+		memset(event.message, 0xfe, sizeof(event.message));
+		event.index = UINT32_MAX - 1;
+	}
+	event_send(&event, strcmp(name, "short") == 0 ? 64 : sizeof(event));
+}
+
+static void events_run(void)
+{
+	for (size_t i = 0; i < order_count; i++) {
+		const char *name = orders[i].action;
+
+		if (strcmp(orders[i].kind, "event") != 0)
+			continue;
+		if (strcmp(name, "die") == 0)
+			act_die(NULL);
+		else if (strcmp(name, "exit") == 0)
+			_exit(9);
+		else if (strcmp(name, "stick") == 0)
+			stick();
+		else
+			event_well(name, orders[i].index);
+	}
+	hang(LIFE_S);
+}
+
 static void answer_one(const struct record_request *request)
 {
 	struct record_answer answer = { .magic = RECORD_MAGIC,
@@ -381,6 +441,9 @@ int main(int argc, char **argv)
 		return 2;
 	script_read(script);
 	count_start(script);
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--events") == 0)
+			events_run();
 	while (recv(SOCKET, &request, sizeof(request), 0) == (ssize_t)sizeof(request))
 		if (request.kind > 0 && request.kind < RECORD_KIND_MAX && kind_names[request.kind])
 			answer_one(&request);

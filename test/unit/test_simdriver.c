@@ -313,12 +313,13 @@ TEST(without_memory_of_its_own_the_module_refuses)
 }
 
 static unsigned events;
-static struct sim_event last_event;
+static struct sim_event first_event, last_event;
 
 static void count_event(struct kernel_client *client, const struct sim_event *event)
 {
 	(void)client;
-	events++;
+	if (events++ == 0)
+		first_event = *event;
 	last_event = *event;
 }
 
@@ -335,11 +336,18 @@ TEST(events_reach_subscribers_of_the_card)
 	assert_int_equal(fault(&world, SIM_FAULT_XID, 2, 31), SIM_OK);
 	assert_int_equal(events, 0);
 	assert_int_equal(fault(&world, SIM_FAULT_LOST, 3, 0), SIM_OK);
-	assert_int_equal(events, 1);
+	assert_int_equal(events, 2);
+	assert_int_equal(first_event.card, 3);
+	assert_int_equal(first_event.kind, SIM_EVENT_XID);
+	assert_int_equal(first_event.value, 79);
 	assert_int_equal(last_event.card, 3);
-	assert_int_equal(last_event.xid, 79);
+	assert_int_equal(last_event.kind, SIM_EVENT_LOST);
 	/* Lost already: nothing new falls off. */
 	assert_int_equal(fault(&world, SIM_FAULT_LOST, 3, 0), SIM_OK);
-	assert_int_equal(events, 1);
+	assert_int_equal(events, 2);
+	/* The end of the module is everybody's. */
+	assert_int_equal(fault(&world, SIM_FAULT_MISSING, SIM_ALL_CARDS, 0), SIM_OK);
+	assert_int_equal(events, 3);
+	assert_int_equal(last_event.kind, SIM_EVENT_GONE);
 	kernel_release(&world.kernel);
 }

@@ -110,29 +110,13 @@ static int spawn_attributes(posix_spawnattr_t *attributes)
 	return r;
 }
 
-static int spawn(const char *program, const char *option, const char *path, int fd, pid_t *ret)
+static int spawn_run(const char *program, char *const *arguments, int fd, pid_t *ret)
 {
-	char parent[16], number[16];
-	char *arguments[] = { (char[]){ NAME_NVML_HELPER },
-			      (char[]){ "--fd" },
-			      number,
-			      (char[]){ "--library" },
-			      NULL,
-			      (char[]){ "--parent" },
-			      parent,
-			      NULL };
 	char *environment[] = { NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	autofree char *option_copy = strdup(option), *path_copy = strdup(path);
-
-	if (!option_copy || !path_copy)
-		return ENOMEM;
-	arguments[3] = option_copy;
-	arguments[4] = path_copy;
-	(void)snprintf(number, sizeof(number), "%d", HELPER_FD);
-	(void)snprintf(parent, sizeof(parent), "%d", getpid());
 	int r = posix_spawn_file_actions_init(&actions);
+
 	if (r)
 		return r;
 	r = posix_spawnattr_init(&attributes);
@@ -150,7 +134,33 @@ static int spawn(const char *program, const char *option, const char *path, int 
 	return r;
 }
 
-int helper_start(struct helper *helper, const char *program, const char *option, const char *path,
+static int spawn(const char *program, const char *const *arguments, int fd, pid_t *ret)
+{
+	char parent[16], number[16];
+	char *all[5 + HELPER_ARGUMENTS_MAX + 1] = { (char[]){ NAME_NVML_HELPER },
+						    (char[]){ "--fd" }, number,
+						    (char[]){ "--parent" }, parent };
+	size_t count = 0;
+	int r = 0;
+
+	(void)snprintf(number, sizeof(number), "%d", HELPER_FD);
+	(void)snprintf(parent, sizeof(parent), "%d", getpid());
+	for (; !r && arguments[count]; count++) {
+		if (count == HELPER_ARGUMENTS_MAX)
+			r = E2BIG;
+		else if (!(all[5 + count] = strdup(arguments[count])))
+			r = ENOMEM;
+		if (r)
+			break;
+	}
+	if (!r)
+		r = spawn_run(program, all, fd, ret);
+	for (size_t i = 0; i < count; i++)
+		free(all[5 + i]);
+	return r;
+}
+
+int helper_start(struct helper *helper, const char *program, const char *const *arguments,
 		 struct error *error)
 {
 	int pair[2];
@@ -159,7 +169,7 @@ int helper_start(struct helper *helper, const char *program, const char *option,
 		return error_set_errno(error, errno, "cannot make a socket for %s", program);
 	autoclose int ours = pair[0], theirs = pair[1];
 	pid_t pid = 0;
-	int r = spawn(program, option, path, theirs, &pid);
+	int r = spawn(program, arguments, theirs, &pid);
 	if (r)
 		return error_set_errno(error, r, "cannot start %s", program);
 	helper->pid = pid;

@@ -26,11 +26,13 @@ struct helper {
  */
 int helper_find(const char *option, char **ret, struct error *error);
 
+#define HELPER_ARGUMENTS_MAX 8
+
 /*
- * Starts PROGRAM with a clean environment and no terminal, for one subject: OPTION is "--library"
- * or "--proc", and PATH what it names.
+ * Starts PROGRAM with a clean environment and no terminal. ARGUMENTS (ended by NULL, at most
+ * HELPER_ARGUMENTS_MAX) say its subject: "--library" or "--proc" and what it names.
  */
-int helper_start(struct helper *helper, const char *program, const char *option, const char *path,
+int helper_start(struct helper *helper, const char *program, const char *const *arguments,
 		 struct error *error);
 
 /*

@@ -14,7 +14,8 @@ int information_query(const char *program, unsigned deadline_ms, struct procfs *
 {
 	struct helper helper = HELPER_INIT;
 	struct record_answer answer;
-	int r = helper_start(&helper, program, "--proc", procfs->base, error);
+	const char *arguments[] = { "--proc", procfs->base, NULL };
+	int r = helper_start(&helper, program, arguments, error);
 
 	if (r < 0)
 		return r;

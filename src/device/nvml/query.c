@@ -156,8 +156,8 @@ static int query_begin(struct query *query, struct error *error)
 	struct record_request request = { .kind = RECORD_DRIVER };
 	struct record_answer answer;
 	struct error own = ERROR_INIT;
-	int r = helper_start(&query->helper, query->options->program, "--library",
-			     query->options->library, error);
+	const char *arguments[] = { "--library", query->options->library, NULL };
+	int r = helper_start(&query->helper, query->options->program, arguments, error);
 
 	if (r < 0)
 		return r;
