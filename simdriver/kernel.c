@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "process.h"
+#include "values.h"
 
 #define XID_FALLEN_OFF_BUS 79 /* NVIDIA's XID catalogue */
 
@@ -231,6 +232,7 @@ static void fill_state(const struct kernel *kernel, uint32_t position, struct si
 	state->clock_graphics_mhz =
 		card->contexts > 0 ? info->clock_graphics_mhz : info->clock_idle_mhz;
 	state->clock_memory_mhz = info->clock_memory_mhz;
+	values_fill(info, card, state);
 }
 
 static void report(struct kernel *kernel, uint32_t position, enum sim_event_kind kind,
@@ -337,6 +339,18 @@ static enum sim_status handle_fault(struct kernel *kernel, const struct sim_requ
 	return status;
 }
 
+static enum sim_status handle_set(struct kernel *kernel, const struct sim_request *request)
+{
+	enum sim_status status = SIM_NO_CARD;
+
+	for (uint32_t i = 0; i < kernel->profile->card_count; i++)
+		if (request->card == SIM_ALL_CARDS ||
+		    request->card == kernel->profile->cards[i].minor)
+			status = values_set(&kernel->cards[i], request->kind, request->handle == 0,
+					    request->value);
+	return status;
+}
+
 static enum sim_status handle_hello(struct kernel *kernel, struct kernel_client *client,
 				    const struct sim_request *request, struct sim_reply *reply)
 {
@@ -358,6 +372,8 @@ static enum sim_status handle_control(struct kernel *kernel, const struct sim_re
 		return SIM_OK;
 	case SIM_FAULT:
 		return handle_fault(kernel, request);
+	case SIM_SET:
+		return handle_set(kernel, request);
 	case SIM_SHUTDOWN:
 		kernel->stopping = true;
 		return SIM_OK;

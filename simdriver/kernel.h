@@ -19,6 +19,8 @@ struct kernel_card {
 	uint64_t used_bytes;
 	uint32_t contexts;
 	bool lost, hung, full;
+	uint64_t set; /* bit 1 << enum sim_value: a test said what it is */
+	uint64_t values[SIM_VALUE_COUNT];
 };
 
 struct kernel_allocation {

@@ -43,6 +43,12 @@ enum nvml_return nvml_get_text(struct nvmlDevice_st *device, size_t offset, char
 			       unsigned length);
 enum nvml_return nvml_get_number(struct nvmlDevice_st *device, size_t offset, unsigned *ret);
 
+/* A whole call: a number that the card measures; NVML_ERROR_NOT_SUPPORTED when it has no such thing. */
+enum nvml_return nvml_get_value(struct nvmlDevice_st *device, enum sim_value value,
+				unsigned long long *ret);
+enum nvml_return nvml_get_value32(struct nvmlDevice_st *device, enum sim_value value,
+				  unsigned *ret);
+
 /* Whole calls with an answer that is the same for every card that answers. */
 enum nvml_return nvml_get_fixed(struct nvmlDevice_st *device, unsigned value, unsigned *ret);
 enum nvml_return nvml_not_supported(struct nvmlDevice_st *device);

@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heat, power, clocks, modes, and errors of the memory (there are none). */
+/* Heat, power, clocks, modes. */
 #include "nvml_library.h"
 
 #include <string.h>
-
-/* A field of the card's state, at that offset of struct sim_card_state. */
-static enum nvml_return get_state(struct nvmlDevice_st *device, size_t offset, unsigned *ret)
-{
-	struct sim_card_state state;
-	enum nvml_return result = nvml_begin_card(device, &state);
-
-	if (result != NVML_SUCCESS)
-		return result;
-	nvml_end();
-	if (ret == NULL)
-		return NVML_ERROR_INVALID_ARGUMENT;
-	memcpy(ret, (const char *)&state + offset, sizeof(*ret));
-	return NVML_SUCCESS;
-}
-
-#define STATE(field) offsetof(struct sim_card_state, field)
 
 static enum nvml_return get_switch(struct nvmlDevice_st *device, enum nvml_enable_state value,
 				   enum nvml_enable_state *ret)
@@ -40,7 +23,7 @@ EXPORT enum nvml_return nvmlDeviceGetTemperature(struct nvmlDevice_st *device,
 {
 	if (sensor != NVML_TEMPERATURE_GPU)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	return get_state(device, STATE(temperature), temperature);
+	return nvml_get_value32(device, SIM_VALUE_TEMPERATURE, temperature);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetTemperatureThreshold(struct nvmlDevice_st *device,
@@ -48,17 +31,16 @@ EXPORT enum nvml_return nvmlDeviceGetTemperatureThreshold(struct nvmlDevice_st *
 							  unsigned int *temperature)
 {
 	if (type == NVML_TEMPERATURE_THRESHOLD_SHUTDOWN)
-		return nvml_get_number(device, NVML_INFO(temperature_shutdown), temperature);
+		return nvml_get_value32(device, SIM_VALUE_SHUTDOWN, temperature);
 	if (type == NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
-		return nvml_get_number(device, NVML_INFO(temperature_slowdown), temperature);
+		return nvml_get_value32(device, SIM_VALUE_SLOWDOWN, temperature);
 	return nvml_not_supported(device);
 }
 
-/* Data centre cards have no fans of their own. */
+/* Data centre cards have no fans of their own, until a test gives them one. */
 EXPORT enum nvml_return nvmlDeviceGetFanSpeed(struct nvmlDevice_st *device, unsigned int *speed)
 {
-	(void)speed;
-	return nvml_not_supported(device);
+	return nvml_get_value32(device, SIM_VALUE_FAN, speed);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetFanSpeed_v2(struct nvmlDevice_st *device, unsigned int fan,
@@ -76,7 +58,7 @@ EXPORT enum nvml_return nvmlDeviceGetNumFans(struct nvmlDevice_st *device, unsig
 
 EXPORT enum nvml_return nvmlDeviceGetPowerUsage(struct nvmlDevice_st *device, unsigned int *power)
 {
-	return get_state(device, STATE(power_mw), power);
+	return nvml_get_value32(device, SIM_VALUE_POWER, power);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetPowerManagementMode(struct nvmlDevice_st *device,
@@ -100,7 +82,7 @@ EXPORT enum nvml_return nvmlDeviceGetPowerManagementDefaultLimit(struct nvmlDevi
 EXPORT enum nvml_return nvmlDeviceGetEnforcedPowerLimit(struct nvmlDevice_st *device,
 							unsigned int *limit)
 {
-	return nvml_get_number(device, NVML_INFO(power_limit_mw), limit);
+	return nvml_get_value32(device, SIM_VALUE_POWER_LIMIT, limit);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetPowerManagementLimitConstraints(struct nvmlDevice_st *device,
@@ -116,18 +98,13 @@ EXPORT enum nvml_return nvmlDeviceGetPowerManagementLimitConstraints(struct nvml
 EXPORT enum nvml_return nvmlDeviceGetPerformanceState(struct nvmlDevice_st *device,
 						      enum nvml_pstate *state)
 {
-	unsigned clock = 0;
-	enum nvml_return result = get_state(device, STATE(clock_graphics_mhz), &clock);
+	unsigned value = NVML_PSTATE_UNKNOWN;
+	enum nvml_return result =
+		nvml_get_value32(device, SIM_VALUE_PSTATE, state != NULL ? &value : NULL);
 
-	if (result != NVML_SUCCESS)
-		return result;
-	if (state == NULL)
-		return NVML_ERROR_INVALID_ARGUMENT;
-	/* HBM cards rest in P0, T4 and L4 fall to P8. */
-	*state = device->info.bus_width < 1024 && clock == device->info.clock_idle_mhz
-			 ? NVML_PSTATE_8
-			 : NVML_PSTATE_0;
-	return NVML_SUCCESS;
+	if (result == NVML_SUCCESS)
+		*state = value;
+	return result;
 }
 
 EXPORT enum nvml_return nvmlDeviceGetPowerState(struct nvmlDevice_st *device,
@@ -142,8 +119,8 @@ EXPORT enum nvml_return nvmlDeviceGetClockInfo(struct nvmlDevice_st *device,
 	if (type >= NVML_CLOCK_COUNT)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	if (type == NVML_CLOCK_MEM)
-		return get_state(device, STATE(clock_memory_mhz), clock);
-	return get_state(device, STATE(clock_graphics_mhz), clock);
+		return nvml_get_value32(device, SIM_VALUE_CLOCK_MEMORY, clock);
+	return nvml_get_value32(device, SIM_VALUE_CLOCK_GRAPHICS, clock);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetMaxClockInfo(struct nvmlDevice_st *device,
@@ -161,37 +138,22 @@ EXPORT enum nvml_return nvmlDeviceGetMaxClockInfo(struct nvmlDevice_st *device,
 	return nvml_get_number(device, fields[type], clock);
 }
 
-static enum nvml_return get_reasons(struct nvmlDevice_st *device, unsigned long long *ret)
-{
-	struct sim_card_state state;
-	enum nvml_return result = nvml_begin_card(device, &state);
-
-	if (result != NVML_SUCCESS)
-		return result;
-	nvml_end();
-	if (ret == NULL)
-		return NVML_ERROR_INVALID_ARGUMENT;
-	*ret = state.utilization == 0 ? nvmlClocksThrottleReasonGpuIdle
-				      : nvmlClocksThrottleReasonNone;
-	return NVML_SUCCESS;
-}
-
 EXPORT enum nvml_return nvmlDeviceGetCurrentClocksThrottleReasons(struct nvmlDevice_st *device,
 								  unsigned long long *reasons)
 {
-	return get_reasons(device, reasons);
+	return nvml_get_value(device, SIM_VALUE_CLOCK_REASONS, reasons);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetCurrentClocksEventReasons(struct nvmlDevice_st *device,
 							       unsigned long long *reasons)
 {
-	return get_reasons(device, reasons);
+	return nvml_get_value(device, SIM_VALUE_CLOCK_REASONS, reasons);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetSupportedClocksThrottleReasons(struct nvmlDevice_st *device,
 								    unsigned long long *reasons)
 {
-	enum nvml_return result = get_reasons(device, reasons);
+	enum nvml_return result = nvml_get_value(device, SIM_VALUE_CLOCK_REASONS, reasons);
 
 	if (result == NVML_SUCCESS)
 		*reasons = nvmlClocksThrottleReasonAll;
@@ -267,14 +229,6 @@ static enum nvml_return no_errors(struct nvmlDevice_st *device, enum nvml_memory
 	return NVML_SUCCESS;
 }
 
-EXPORT enum nvml_return nvmlDeviceGetTotalEccErrors(struct nvmlDevice_st *device,
-						    enum nvml_memory_error_type type,
-						    enum nvml_ecc_counter_type counter,
-						    unsigned long long *count)
-{
-	return no_errors(device, type, counter, count, sizeof(*count));
-}
-
 EXPORT enum nvml_return nvmlDeviceGetDetailedEccErrors(struct nvmlDevice_st *device,
 						       enum nvml_memory_error_type type,
 						       enum nvml_ecc_counter_type counter,
@@ -294,7 +248,6 @@ EXPORT enum nvml_return nvmlDeviceGetMemoryErrorCounter(struct nvmlDevice_st *de
 	return no_errors(device, type, counter, count, sizeof(*count));
 }
 
-/* Cards either retire pages (Turing and older) or remap rows. */
 static enum nvml_return check_repair(struct nvmlDevice_st *device, bool remaps)
 {
 	enum nvml_return result = nvml_begin_card(device, NULL);
@@ -303,55 +256,6 @@ static enum nvml_return check_repair(struct nvmlDevice_st *device, bool remaps)
 		return result;
 	nvml_end();
 	return (device->info.row_remap != 0) == remaps ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
-}
-
-EXPORT enum nvml_return nvmlDeviceGetRetiredPages(struct nvmlDevice_st *device,
-						  enum nvml_page_retirement_cause cause,
-						  unsigned int *count,
-						  unsigned long long *addresses)
-{
-	enum nvml_return result = check_repair(device, false);
-
-	(void)addresses;
-	if (result != NVML_SUCCESS)
-		return result;
-	if (count == NULL || cause >= NVML_PAGE_RETIREMENT_CAUSE_COUNT)
-		return NVML_ERROR_INVALID_ARGUMENT;
-	*count = 0;
-	return NVML_SUCCESS;
-}
-
-EXPORT enum nvml_return nvmlDeviceGetRetiredPages_v2(struct nvmlDevice_st *device,
-						     enum nvml_page_retirement_cause cause,
-						     unsigned int *count,
-						     unsigned long long *addresses,
-						     unsigned long long *timestamps)
-{
-	(void)timestamps;
-	return nvmlDeviceGetRetiredPages(device, cause, count, addresses);
-}
-
-EXPORT enum nvml_return nvmlDeviceGetRetiredPagesPendingStatus(struct nvmlDevice_st *device,
-							       enum nvml_enable_state *pending)
-{
-	enum nvml_return result = check_repair(device, false);
-
-	return result != NVML_SUCCESS ? result : get_switch(device, NVML_FEATURE_DISABLED, pending);
-}
-
-EXPORT enum nvml_return nvmlDeviceGetRemappedRows(struct nvmlDevice_st *device,
-						  unsigned int *correctable,
-						  unsigned int *uncorrectable,
-						  unsigned int *pending, unsigned int *failed)
-{
-	enum nvml_return result = check_repair(device, true);
-
-	if (result != NVML_SUCCESS)
-		return result;
-	if (correctable == NULL || uncorrectable == NULL || pending == NULL || failed == NULL)
-		return NVML_ERROR_INVALID_ARGUMENT;
-	*correctable = *uncorrectable = *pending = *failed = 0;
-	return NVML_SUCCESS;
 }
 
 EXPORT enum nvml_return nvmlDeviceGetRowRemapperHistogram(

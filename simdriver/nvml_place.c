@@ -347,7 +347,7 @@ EXPORT enum nvml_return nvmlDeviceGetGpuMaxPcieLinkGeneration(struct nvmlDevice_
 EXPORT enum nvml_return nvmlDeviceGetCurrPcieLinkGeneration(struct nvmlDevice_st *device,
 							    unsigned int *generation)
 {
-	return nvml_get_number(device, NVML_INFO(pci.generation), generation);
+	return nvml_get_value32(device, SIM_VALUE_PCIE_GENERATION, generation);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetMaxPcieLinkWidth(struct nvmlDevice_st *device,
@@ -359,7 +359,7 @@ EXPORT enum nvml_return nvmlDeviceGetMaxPcieLinkWidth(struct nvmlDevice_st *devi
 EXPORT enum nvml_return nvmlDeviceGetCurrPcieLinkWidth(struct nvmlDevice_st *device,
 						       unsigned int *width)
 {
-	return nvml_get_number(device, NVML_INFO(pci.width), width);
+	return nvml_get_value32(device, SIM_VALUE_PCIE_WIDTH, width);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetPcieThroughput(struct nvmlDevice_st *device,
@@ -374,7 +374,7 @@ EXPORT enum nvml_return nvmlDeviceGetPcieThroughput(struct nvmlDevice_st *device
 EXPORT enum nvml_return nvmlDeviceGetPcieReplayCounter(struct nvmlDevice_st *device,
 						       unsigned int *value)
 {
-	return nvml_get_fixed(device, 0, value);
+	return nvml_get_value32(device, SIM_VALUE_PCIE_REPLAY, value);
 }
 
 /* MIG is off: cards can be able to, none has instances. */

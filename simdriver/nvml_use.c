@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB (1ull << 20)
-
 EXPORT enum nvml_return nvmlDeviceGetMemoryInfo(struct nvmlDevice_st *device,
 						struct nvml_memory *memory)
 {
@@ -38,7 +36,7 @@ EXPORT enum nvml_return nvmlDeviceGetMemoryInfo_v2(struct nvmlDevice_st *device,
 		result = NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	} else {
 		memory->total = device->info.memory_bytes;
-		memory->reserved = device->info.reserved_bytes;
+		memory->reserved = state.values[SIM_VALUE_RESERVED];
 		memory->free = state.free_bytes;
 		memory->used = state.used_bytes;
 	}
@@ -49,13 +47,14 @@ EXPORT enum nvml_return nvmlDeviceGetMemoryInfo_v2(struct nvmlDevice_st *device,
 EXPORT enum nvml_return nvmlDeviceGetBAR1MemoryInfo(struct nvmlDevice_st *device,
 						    struct nvml_bar1_memory *memory)
 {
-	enum nvml_return result = nvml_begin_card(device, NULL);
+	struct sim_card_state state;
+	enum nvml_return result = nvml_begin_card(device, &state);
 
 	if (result != NVML_SUCCESS)
 		return result;
 	if (memory != NULL) {
 		memory->bar1Total = device->info.bar1_bytes;
-		memory->bar1Used = MIB; /* one page of the driver's own, as on an idle card */
+		memory->bar1Used = state.values[SIM_VALUE_BAR1_USED];
 		memory->bar1Free = memory->bar1Total - memory->bar1Used;
 	}
 	nvml_end();
@@ -74,7 +73,7 @@ EXPORT enum nvml_return nvmlDeviceGetUtilizationRates(struct nvmlDevice_st *devi
 	if (utilization == NULL)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	utilization->gpu = state.utilization;
-	utilization->memory = state.utilization / 2;
+	utilization->memory = (unsigned)state.values[SIM_VALUE_MEMORY_UTILIZATION];
 	return NVML_SUCCESS;
 }
 

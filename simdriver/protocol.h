@@ -46,6 +46,7 @@ enum sim_operation {
 	/* The control socket only. */
 	SIM_FAULT = 64, /* fault, card (or SIM_ALL_CARDS), value, text */
 	SIM_SHUTDOWN,
+	SIM_SET, /* card (or SIM_ALL_CARDS), kind: enum sim_value, value; handle 1: as it was */
 };
 
 #define SIM_ALL_CARDS 0xFFFFFFFFu
@@ -60,6 +61,45 @@ enum sim_fault {
 	SIM_FAULT_XID,      /* value: an event, nothing else */
 	SIM_FAULT_DELAY,    /* value: milliseconds from a client's end to its memory being free */
 	SIM_FAULT_COUNT
+};
+
+/* What a card measures and a test can change. How to add: a row in values.c, its reader in nvml_*.c. */
+enum sim_value {
+	SIM_VALUE_TEMPERATURE,
+	SIM_VALUE_MEMORY_TEMPERATURE,
+	SIM_VALUE_POWER,
+	SIM_VALUE_ENERGY,
+	SIM_VALUE_UTILIZATION,
+	SIM_VALUE_MEMORY_UTILIZATION,
+	SIM_VALUE_ENCODER,
+	SIM_VALUE_DECODER,
+	SIM_VALUE_CLOCK_GRAPHICS,
+	SIM_VALUE_CLOCK_MEMORY,
+	SIM_VALUE_CLOCK_REASONS,
+	SIM_VALUE_PSTATE,
+	SIM_VALUE_FAN,
+	SIM_VALUE_POWER_LIMIT,
+	SIM_VALUE_SLOWDOWN,
+	SIM_VALUE_SHUTDOWN,
+	SIM_VALUE_RESERVED,
+	SIM_VALUE_BAR1_USED,
+	SIM_VALUE_PCIE_REPLAY,
+	SIM_VALUE_PCIE_GENERATION,
+	SIM_VALUE_PCIE_WIDTH,
+	SIM_VALUE_ECC_SBE_VOLATILE,
+	SIM_VALUE_ECC_DBE_VOLATILE,
+	SIM_VALUE_ECC_SBE_AGGREGATE,
+	SIM_VALUE_ECC_DBE_AGGREGATE,
+	SIM_VALUE_RETIRED_SBE,
+	SIM_VALUE_RETIRED_DBE,
+	SIM_VALUE_RETIRED_PENDING,
+	SIM_VALUE_REMAPPED_CORRECTABLE,
+	SIM_VALUE_REMAPPED_UNCORRECTABLE,
+	SIM_VALUE_REMAPPED_PENDING,
+	SIM_VALUE_REMAPPED_FAILED,
+	SIM_VALUE_NVLINK_TX,
+	SIM_VALUE_NVLINK_RX,
+	SIM_VALUE_COUNT
 };
 
 enum sim_kind { /* of an allocation; what a process owes to its context is counted apart */
@@ -142,6 +182,8 @@ struct sim_card_state {
 	uint32_t utilization; /* percent */
 	uint32_t clock_graphics_mhz, clock_memory_mhz;
 	uint32_t padding;
+	uint64_t has;                     /* bit 1 << enum sim_value: the card has such a thing */
+	uint64_t values[SIM_VALUE_COUNT]; /* the five above once more among them */
 };
 
 struct sim_process {

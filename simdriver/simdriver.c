@@ -13,6 +13,7 @@
 #include "client.h"
 #include "root.h"
 #include "tree.h"
+#include "values.h"
 
 #define EXIT_USAGE 2
 
@@ -20,7 +21,7 @@ struct options {
 	const char *root, *profile, *card, *version;
 	uint64_t xid, delay_ms;
 	bool has_delay, remove;
-	const char *word; /* the kind of fault */
+	const char *word; /* the kind of fault, or NAME=NUMBER */
 	char full_root[TREE_PATH_MAX];
 };
 
@@ -30,6 +31,7 @@ static const char help[] =
 	"       simdriver status --root DIR\n"
 	"       simdriver fault  --root DIR FAULT [--card INDEX|UUID] [--version V] [--xid N]\n"
 	"                        [--delay-free MS]\n"
+	"       simdriver set    --root DIR NAME=NUMBER|NAME= [--card INDEX|UUID]\n"
 	"       simdriver profiles\n"
 	"\n"
 	"Makes a driver root: a folder with the libraries, programs, device nodes, /proc and /sys\n"
@@ -48,6 +50,9 @@ static const char help[] =
 	"            mismatch  the module has another version (--version, or an older one)\n"
 	"            delay     memory of an ended process is free only after --delay-free MS\n"
 	"            recover   all well again: one card, or everything\n"
+	"  set       what a card measures from now on, in NVML's units; without a number: as it "
+	"was\n"
+	"            (simdriver set --root DIR names= lists the names)\n"
 	"  profiles  what machines there are\n"
 	"\n"
 	"start, stop and status also take DIR as their only word.\n"
@@ -373,6 +378,44 @@ static int command_fault(struct options *options)
 	return apply_fault(options, profile, &request) != 0;
 }
 
+static int list_values(void)
+{
+	const char *word;
+
+	for (unsigned i = 0; (word = value_word((enum sim_value)i)) != NULL; i++)
+		printf("%s\n", word);
+	return 0;
+}
+
+static int command_set(struct options *options)
+{
+	struct sim_request request = { .operation = SIM_SET, .card = SIM_ALL_CARDS };
+	const struct profile *profile = root_profile(options->root);
+	const char *equals = options->word != NULL ? strchr(options->word, '=') : NULL;
+	const char *word;
+	struct sim_reply reply;
+
+	if (equals == NULL)
+		return usage("set needs NAME=NUMBER", "", "");
+	if (strcmp(options->word, "names=") == 0)
+		return list_values();
+	while ((word = value_word((enum sim_value)request.kind)) != NULL &&
+	       (strlen(word) != (size_t)(equals - options->word) ||
+		strncmp(word, options->word, strlen(word)) != 0))
+		request.kind++;
+	if (word == NULL)
+		return usage("no card measures ", options->word, "");
+	request.handle = equals[1] == '\0';
+	if (equals[1] != '\0' && !parse_number(equals + 1, UINT64_MAX, &request.value))
+		return usage("", equals + 1, " is no number that fits here");
+	if (profile == NULL ||
+	    (options->card != NULL && find_card(options->card, profile, &request.card) != 0))
+		return 1;
+	if (send_control(options, &request, &reply) != SIM_OK)
+		return tree_fail("the driver of %s did not take the number", options->root) != 0;
+	return 0;
+}
+
 static int command_profiles(struct options *options)
 {
 	(void)options;
@@ -388,12 +431,18 @@ static const struct {
 	int (*run)(struct options *options);
 	bool needs_root;
 } commands[] = {
-	{ "start", command_start, true },        { "stop", command_stop, true },
-	{ "status", command_status, true },      { "fault", command_fault, true },
-	{ "profiles", command_profiles, false },
+	{ "start", command_start, true },   { "stop", command_stop, true },
+	{ "status", command_status, true }, { "fault", command_fault, true },
+	{ "set", command_set, true },       { "profiles", command_profiles, false },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+/* Its second word is its own, not the root. */
+static bool takes_word(size_t command)
+{
+	return commands[command].run == command_fault || commands[command].run == command_set;
+}
 
 static int read_options(int argc, char **argv, struct options *options)
 {
@@ -448,11 +497,11 @@ static int run_command(int argc, char **argv, struct options *options)
 		i++;
 	if (i == COMMAND_COUNT)
 		return usage("there is no command ", name, "");
-	if (options->root == NULL && commands[i].needs_root && commands[i].run != command_fault) {
+	if (options->root == NULL && commands[i].needs_root && !takes_word(i)) {
 		options->root = options->word;
 		options->word = NULL;
 	}
-	if (options->word != NULL && commands[i].run != command_fault)
+	if (options->word != NULL && !takes_word(i))
 		return usage("", options->word, " is one word too many");
 	if (commands[i].needs_root && options->root == NULL)
 		return usage("", name, " needs --root DIR");

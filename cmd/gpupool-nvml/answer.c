@@ -419,6 +419,18 @@ static void answer_instances(struct driver *driver, const struct record_request 
 		answer_nvml(driver, answer, code);
 }
 
+static void answer_sample(struct driver *driver, const struct record_request *request,
+			  struct record_answer *answer)
+{
+	struct nvmlDevice_st *device;
+	enum nvml_return code = card_handle(driver, request->index, &device);
+
+	if (code == NVML_SUCCESS)
+		sample_take(&driver->api, device, &answer->sample);
+	else
+		answer_nvml(driver, answer, code);
+}
+
 /* One read: the file is short, and procfs gives it whole. */
 static void answer_information(struct driver *driver, const struct record_request *request,
 			       struct record_answer *answer)
@@ -454,6 +466,7 @@ static const struct question {
 	[RECORD_LINKS] = { answer_links, true, true },
 	[RECORD_INSTANCES] = { answer_instances, true, true },
 	[RECORD_INFORMATION] = { answer_information, false, false },
+	[RECORD_SAMPLE] = { answer_sample, true, true },
 };
 
 void driver_answer(struct driver *driver, const struct record_request *request,

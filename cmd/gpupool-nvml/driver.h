@@ -43,3 +43,7 @@ int driver_watch(struct driver *driver, int fd, uint64_t skip);
 /* Fills the answer to one request that is well-formed; never fails but by answer->status. */
 void driver_answer(struct driver *driver, const struct record_request *request,
 		   struct record_answer *answer);
+
+/* sample.c: the numbers that the card tells; what it does not tell is left out. */
+void sample_take(const struct nvml_api *api, struct nvmlDevice_st *device,
+		 struct record_sample *ret);

@@ -64,6 +64,11 @@ struct nvmlEventSet_st; /* owned by the caller: nvmlEventSetFree */
 #define nvmlClocksThrottleReasonNone    0x0ull
 #define nvmlClocksThrottleReasonAll     0x1FFull
 
+/* Fields of nvmlDeviceGetFieldValues. */
+#define NVML_FI_DEV_MEMORY_TEMP               82  /* degrees Celsius */
+#define NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX 138 /* KiB; scope: a link, or ~0u for all */
+#define NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX 139
+
 /* A versioned struct carries its size and version in its first field. */
 #define NVML_VERSIONED(type, number) ((unsigned)(sizeof(type) | ((unsigned)(number) << 24)))
 #define nvmlMemory_v2                NVML_VERSIONED(struct nvml_memory_v2, 2)
@@ -251,6 +256,24 @@ enum nvml_pcie_counter {
 	NVML_PCIE_UTIL_COUNT = 2,
 };
 
+enum nvml_value_type {
+	NVML_VALUE_TYPE_DOUBLE = 0,
+	NVML_VALUE_TYPE_UNSIGNED_INT = 1,
+	NVML_VALUE_TYPE_UNSIGNED_LONG = 2,
+	NVML_VALUE_TYPE_UNSIGNED_LONG_LONG = 3,
+	NVML_VALUE_TYPE_SIGNED_LONG_LONG = 4,
+};
+
+struct nvml_field_value {
+	unsigned int fieldId;
+	unsigned int scopeId;
+	long long timestamp;   /* microseconds since 1970 */
+	long long latencyUsec; /* how long the question took */
+	enum nvml_value_type valueType;
+	enum nvml_return nvmlReturn; /* of this field */
+	unsigned long long value;    /* a union of the types */
+};
+
 struct nvml_pci_info {
 	char busIdLegacy[NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE]; /* "0000:07:00.0" */
 	unsigned int domain;
@@ -434,6 +457,14 @@ enum nvml_return nvmlDeviceGetBAR1MemoryInfo(struct nvmlDevice_st *device,
 					     struct nvml_bar1_memory *bar1Memory);
 enum nvml_return nvmlDeviceGetUtilizationRates(struct nvmlDevice_st *device,
 					       struct nvml_utilization *utilization);
+enum nvml_return nvmlDeviceGetEncoderUtilization(struct nvmlDevice_st *device,
+						 unsigned int *utilization,
+						 unsigned int *samplingPeriodUs);
+enum nvml_return nvmlDeviceGetDecoderUtilization(struct nvmlDevice_st *device,
+						 unsigned int *utilization,
+						 unsigned int *samplingPeriodUs);
+enum nvml_return nvmlDeviceGetFieldValues(struct nvmlDevice_st *device, int valuesCount,
+					  struct nvml_field_value *values);
 enum nvml_return nvmlDeviceGetComputeRunningProcesses(struct nvmlDevice_st *device,
 						      unsigned int *infoCount,
 						      struct nvml_process_info_v1 *infos);
@@ -476,6 +507,8 @@ enum nvml_return nvmlDeviceGetFanSpeed_v2(struct nvmlDevice_st *device, unsigned
 					  unsigned int *speed);
 enum nvml_return nvmlDeviceGetNumFans(struct nvmlDevice_st *device, unsigned int *numFans);
 enum nvml_return nvmlDeviceGetPowerUsage(struct nvmlDevice_st *device, unsigned int *power);
+enum nvml_return nvmlDeviceGetTotalEnergyConsumption(struct nvmlDevice_st *device,
+						     unsigned long long *energy); /* mJ */
 enum nvml_return nvmlDeviceGetPowerManagementMode(struct nvmlDevice_st *device,
 						  enum nvml_enable_state *mode);
 enum nvml_return nvmlDeviceGetPowerManagementLimit(struct nvmlDevice_st *device,

@@ -39,6 +39,7 @@ enum record_kind {
 	RECORD_INFORMATION, /* procfs' text of the card at ADDRESS: its reading can block, too */
 	RECORD_INSTANCES,   /* the MIG devices of card INDEX */
 	RECORD_QUIT,        /* no answer: the helper ends */
+	RECORD_SAMPLE,      /* the numbers of card INDEX that change */
 	RECORD_KIND_MAX,
 };
 
@@ -129,6 +130,18 @@ struct record_information {
 	char text[RECORD_INFORMATION_MAX]; /* terminated */
 };
 
+enum record_value {
+#define CARD_VALUE(name) RECORD_VALUE_##name,
+#include "abi/card_values.def"
+#undef CARD_VALUE
+	RECORD_VALUE_MAX,
+};
+
+struct record_sample {
+	uint64_t has; /* bit 1 << enum record_value: the driver gave it */
+	uint64_t values[RECORD_VALUE_MAX];
+};
+
 struct record_answer {
 	uint32_t magic, version, kind, sequence;
 	uint32_t index, status;
@@ -144,6 +157,7 @@ struct record_answer {
 		struct record_links links;
 		struct record_information information;
 		struct record_instances instances;
+		struct record_sample sample;
 	};
 };
 
@@ -184,5 +198,6 @@ _Static_assert(sizeof(struct record_process) == 112, "no padding");
 _Static_assert(sizeof(struct record_instance) == 208, "no padding");
 _Static_assert(sizeof(struct record_links) == 8 + 40 * RECORD_LANES_MAX + 4 * RECORD_CARDS_MAX,
 	       "no padding");
+_Static_assert(RECORD_VALUE_MAX <= 64, "one bit each");
 _Static_assert(sizeof(struct record_answer) == 544 + sizeof(struct record_processes),
 	       "the two programs must agree");

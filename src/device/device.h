@@ -14,6 +14,7 @@ struct device_options {
 	const char *helper;      /* path of gpupool-nvml; NULL: beside this program, then libexec */
 	unsigned deadline_ms;    /* for one answer of the driver; 0: 5000 */
 	bool no_nvml;            /* procfs and sysfs only, by the caller itself: can block */
+	bool samples;            /* also what changes: heat, power, use, errors */
 };
 
 /* The first driver root that holds a driver: option, GPUPOOL_DRIVER_ROOT, /, ... (design 3). */

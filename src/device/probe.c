@@ -100,7 +100,8 @@ static int probe_find_library(struct probe *probe, char **ret, struct error *err
 static int probe_ask(struct probe *probe, struct error *error)
 {
 	autofree char *library = NULL, *program = NULL;
-	struct nvml_options options = { .deadline_ms = probe_deadline(probe) };
+	struct nvml_options options = { .deadline_ms = probe_deadline(probe),
+					.samples = probe->options->samples };
 	int r = probe_find_library(probe, &library, error);
 
 	if (r < 0 || (!library && !probe->procfs.count))
@@ -300,6 +301,21 @@ static void probe_find_nodes(struct probe *probe)
 	}
 }
 
+/* A card that NVML does not list has none. */
+static int probe_take_samples(struct probe *probe, struct error *error)
+{
+	struct inventory *inventory = probe->inventory;
+
+	if (!probe->options->samples)
+		return 0;
+	inventory->samples = calloc(inventory->card_count + 1, sizeof(*inventory->samples));
+	if (!inventory->samples)
+		return error_no_memory(error);
+	for (unsigned i = 0; i < probe->nvml.count && i < inventory->card_count; i++)
+		inventory->samples[i] = probe->nvml.cards[i].sample;
+	return 0;
+}
+
 static int probe_cards(struct probe *probe, struct error *error)
 {
 	struct inventory *inventory = probe->inventory;
@@ -309,6 +325,8 @@ static int probe_cards(struct probe *probe, struct error *error)
 		return r;
 	probe_identify(probe);
 	r = probe_add_kernel_cards(probe, error);
+	if (r == 0)
+		r = probe_take_samples(probe, error);
 	if (r < 0)
 		return r;
 	probe_name_cards(inventory);

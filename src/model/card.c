@@ -126,6 +126,7 @@ void inventory_release(struct inventory *inventory)
 		free(inventory->cards[i].instances);
 	}
 	free(inventory->cards);
+	free(inventory->samples);
 	*inventory = (struct inventory){ 0 };
 }
 

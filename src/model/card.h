@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "model/card_sample.h"
 
 #define CARD_UUID_MAX   96
 #define CARD_MODEL_MAX  96
@@ -130,6 +131,7 @@ struct inventory {
 	char problem[CARD_TEXT_MAX * 2]; /* why the driver as a whole gives no cards, or "" */
 	struct card *cards; /* owned, in order of index; cards without an index come last */
 	size_t card_count, card_capacity;
+	struct card_sample *samples; /* owned; one a card, in their order; NULL: not asked for */
 };
 
 void inventory_init(struct inventory *inventory);

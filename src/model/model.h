@@ -6,6 +6,7 @@
 #pragma once
 
 #include "model/card.h"
+#include "model/card_sample.h"
 #include "model/demand.h"
 #include "model/demand_read.h"
 #include "model/dialect.h"

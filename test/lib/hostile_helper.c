@@ -84,6 +84,7 @@ static const char *const kind_names[RECORD_KIND_MAX] = {
 	[RECORD_LINKS] = "links",
 	[RECORD_INFORMATION] = "information",
 	[RECORD_INSTANCES] = "instances",
+	[RECORD_SAMPLE] = "sample",
 };
 
 static const char *order_for(const struct record_request *request)
@@ -203,6 +204,9 @@ static void answer_well(const struct record_request *request, struct record_answ
 		answer_processes(request, answer);
 	} else if (request->kind == RECORD_INSTANCES) {
 		answer_instances(request, answer);
+	} else if (request->kind == RECORD_SAMPLE) {
+		answer->sample.has = 1ull << RECORD_VALUE_GPU_TEMP;
+		answer->sample.values[RECORD_VALUE_GPU_TEMP] = 40 + request->index;
 	} else if (request->kind == RECORD_INFORMATION) {
 		answer_information(request, answer);
 	}

@@ -75,7 +75,8 @@ static void probed_run(struct probed *probed)
 	char path[PATH_MAX];
 	struct device_options options = { .driver_root = probed->fixture.root,
 					  .helper = helper_path(path),
-					  .deadline_ms = DEADLINE };
+					  .deadline_ms = DEADLINE,
+					  .samples = true };
 
 	inventory_init(&probed->inventory);
 	probed->r = device_probe(&options, &probed->inventory, &probed->reason, &probed->error);
@@ -115,6 +116,8 @@ static const struct hostile_case {
 	{ "hang health 2\n", REASON_NONE, { [2] = { CARD_LOST, "no answer in 0.3 s" } }, 2 },
 	{ "hang processes 0\n", REASON_NONE, { [0] = { CARD_LOST, "no answer" } }, 2 },
 	{ "hang links 3\n", REASON_NONE, { [3] = { CARD_LOST, "no answer" } }, 2 },
+	{ "hang sample 2\n", REASON_NONE, { [2] = { CARD_LOST, "no answer" } }, 2 },
+	{ "garbage sample 2\n", REASON_NONE, { { 0 } }, 1 },
 	{ "die card 0\n", REASON_NONE, { [0] = { CARD_SUSPECT, "died of signal 11" } }, 2 },
 	{ "die links 3\n", REASON_NONE, { [3] = { CARD_SUSPECT, "died of signal 11" } }, 2 },
 	{ "exit health 2\n", REASON_NONE, { [2] = { CARD_SUSPECT, "status 9" } }, 2 },
@@ -296,6 +299,24 @@ TEST(a_card_without_an_answer_keeps_its_identity)
 	assert_true(card->condition.since > 0);
 	probed_release(probed);
 	free(probed);
+}
+
+/* The numbers of a card that gave no answer are absent, those of the others are their own. */
+TEST(samples_are_of_their_cards)
+{
+	struct probed probed;
+
+	probed_make(&probed, "hang sample 1\n");
+	probed_run(&probed);
+	assert_int_equal(probed.r, 0);
+	assert_non_null(probed.inventory.samples);
+	for (unsigned i = 0; i < CARDS; i++) {
+		const struct card_sample *sample = &probed.inventory.samples[i];
+
+		assert_int_equal(sample->has, i == 1 ? 0 : 1ull << CARD_VALUE_GPU_TEMP);
+		assert_int_equal(sample->values[CARD_VALUE_GPU_TEMP], i == 1 ? 0 : 40 + i);
+	}
+	probed_release(&probed);
 }
 
 TEST(garbage_gives_clean_names)

@@ -260,11 +260,13 @@ static void card_not_asked(const struct query *query, unsigned index)
 }
 
 /* Cards first, links last: a card that hangs is then known before another is compared with it. */
-static const enum record_kind phases[] = { RECORD_CARD, RECORD_HEALTH, RECORD_PROCESSES,
-					   RECORD_INSTANCES, RECORD_LINKS };
+static const enum record_kind phases[] = { RECORD_CARD,      RECORD_HEALTH, RECORD_PROCESSES,
+					   RECORD_INSTANCES, RECORD_SAMPLE, RECORD_LINKS };
 
-static bool is_asked(enum record_kind kind, const struct nvml_card *card)
+static bool is_asked(const struct query *query, enum record_kind kind, const struct nvml_card *card)
 {
+	if (kind == RECORD_SAMPLE)
+		return query->options->samples;
 	return kind != RECORD_INSTANCES || card->mig_enabled;
 }
 
@@ -275,7 +277,7 @@ static int query_cards(struct query *query, struct error *error)
 			struct error own = ERROR_INIT;
 
 			if (query->skip >> i & 1 ||
-			    !is_asked(phases[phase], &query->result->cards[i]))
+			    !is_asked(query, phases[phase], &query->result->cards[i]))
 				continue;
 			if (!query->running) {
 				card_not_asked(query, i);

@@ -11,6 +11,7 @@ struct nvml_options {
 	const char *library; /* libnvidia-ml.so.1, real path */
 	unsigned deadline_ms;
 	unsigned stuck; /* helpers that are caught already */
+	bool samples;   /* also the numbers that change */
 };
 
 struct nvml_card {
@@ -25,6 +26,7 @@ struct nvml_card {
 	struct card_condition condition; /* since is left to the caller */
 	bool has_links;
 	struct record_links links;
+	struct card_sample sample;
 	struct card_process *processes; /* owned; pid, used_mib and name */
 	size_t process_count, process_capacity;
 	struct card_instance *instances; /* owned; MIG devices; their nodes are not known here */

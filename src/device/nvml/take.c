@@ -238,6 +238,28 @@ static int take_links(const struct record_answer *answer, struct nvml_card *card
 	return 0;
 }
 
+/* Both sides have the same list. */
+#define CARD_VALUE(name) [CARD_VALUE_##name] = RECORD_VALUE_##name,
+static const unsigned char value_numbers[CARD_VALUE_MAX] = {
+#include "abi/card_values.def"
+};
+#undef CARD_VALUE
+_Static_assert((int)CARD_VALUE_MAX == (int)RECORD_VALUE_MAX, "model/card_sample.h has other rows");
+
+static int take_sample(const struct record_answer *answer, struct nvml_card *card)
+{
+	const struct record_sample *from = &answer->sample;
+
+	card->sample = (struct card_sample){ 0 };
+	for (unsigned i = 0; i < CARD_VALUE_MAX; i++) {
+		if (!(from->has >> value_numbers[i] & 1))
+			continue;
+		card->sample.has |= UINT64_C(1) << i;
+		card->sample.values[i] = from->values[value_numbers[i]];
+	}
+	return 0;
+}
+
 _Static_assert(RECORD_BUS_ID_MAX == CARD_BUS_ID_MAX, "lanes are normalised in place");
 
 /* What NVML's numbers say about a card; all others make it suspect. */
@@ -252,7 +274,7 @@ static int (*const takers[RECORD_KIND_MAX])(const struct record_answer *answer,
 					    struct nvml_card *card) = {
 	[RECORD_CARD] = take_card,           [RECORD_HEALTH] = take_health,
 	[RECORD_PROCESSES] = take_processes, [RECORD_LINKS] = take_links,
-	[RECORD_INSTANCES] = take_instances,
+	[RECORD_INSTANCES] = take_instances, [RECORD_SAMPLE] = take_sample,
 };
 
 int nvml_take_answer(const struct record_answer *answer, struct nvml_card *card)
