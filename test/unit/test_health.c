@@ -69,22 +69,29 @@ static void world_probe(struct world *world)
 			health_find(&world->health, inventory.cards[i].uuid)->condition.health);
 }
 
+static bool says(const char *what, const char *word, uint64_t *ret)
+{
+	size_t length = strlen(word);
+
+	return strncmp(what, word, length) == 0 && parse_uint(what + length, 0, 99999, ret) == 0;
+}
+
 /* "ok" "suspect" "lost" "gone" "nodriver": a probe; "xid N", "program N", "silent N", "event lost";
  * "reset": the energy counter begins anew; "upgrade": another driver */
 static void world_act(struct world *world, const char *what)
 {
-	unsigned number = 0;
+	uint64_t number = 0;
 	int r = 0;
 
 	world->now += PERIOD;
-	if (sscanf(what, "xid %u", &number) == 1) {
+	if (says(what, "xid ", &number)) {
 		r = health_xid(&world->health, "GPU-1", "", number, true, world->now);
-	} else if (sscanf(what, "kernel xid %u", &number) == 1) {
+	} else if (says(what, "kernel xid ", &number)) {
 		r = health_xid(&world->health, "", "0000:02:00.0", number, true, world->now);
-	} else if (sscanf(what, "program %u", &number) == 1) {
+	} else if (says(what, "program ", &number)) {
 		r = health_xid(&world->health, "GPU-1", "", number, false, world->now);
-	} else if (sscanf(what, "silent %u", &number) == 1) {
-		r = health_silent(&world->health, number, world->now);
+	} else if (says(what, "silent ", &number)) {
+		r = health_silent(&world->health, (unsigned)number, world->now);
 	} else if (strcmp(what, "event lost") == 0) {
 		r = health_lost(&world->health, "GPU-1", "", world->now);
 	} else {
