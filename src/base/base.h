@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The face of src/base: errors, clean-up, strings, arrays, maps, JSON, YAML, TOML, CSV, options, log,
- * files, names below a root, paths, threads, times. It knows no GPU word. Start reading at error.h and cleanup.h.
+ * files, names below a root, paths, threads, times,
+ * the event loop. It knows no GPU word. Start reading at error.h and cleanup.h.
  */
 #pragma once
 
@@ -13,6 +14,7 @@
 #include "base/json.h"
 #include "base/json_stream.h"
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/map.h"
 #include "base/option.h"
 #include "base/parallel.h"
@@ -26,5 +28,6 @@
 #include "base/utc.h"
 #include "base/vec.h"
 #include "base/visible.h"
+#include "base/watch.h"
 #include "base/yaml.h"
 #include "base/yaml_items.h"

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the rest of src/wire and its tests need of the server. */
+#pragma once
+
+#include "wire/wire.h"
+
+/* Serves a connected socket, which is taken, on failure too. */
+int grpc_server_adopt(struct grpc_server *server, int fd, struct error *error);
+
+/* Puts the defaults where there is 0. */
+void grpc_limits_complete(struct grpc_limits *limits);
