@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SECONDS_PER_FUZZER ?= 600
 
-.PHONY: build demo test soak fuzz bench format install clean packages-build packages
+.PHONY: build demo test soak fuzz bench format install clean cluster-up cluster-down packages-build packages
 
 build: packages-build
 	@dev/build release
@@ -33,6 +33,13 @@ fuzz: packages
 bench: packages
 	@dev/build release
 	@dev/bench
+
+# A real Kubernetes of one node; the first time builds it, which takes long (test/cluster/README.md).
+cluster-up: packages
+	@test/cluster/cluster up
+
+cluster-down:
+	@test/cluster/cluster down
 
 format: packages
 	@git ls-files '*.c' '*.h' | xargs -r clang-format -i
