@@ -11,6 +11,12 @@
 #   pod_field NAME FILTER       a field of it, now
 #   pod_end NAME...             deletes at once and waits until they are gone
 #   see NAME COMMAND...         runs in its container
+#   gpus COUNT [RESOURCE]       a filter for pod: its container asks for so many
+#   granted NAME [RESOURCE]     the IDs that the kubelet's checkpoint has for the Pod, sorted, one a line
+#   cards_granted NAME [RESOURCE]   the minor numbers of the cards of these IDs: "0 3"
+#   cards_seen NAME             those that its container has a node of and can reach; a node made by itself counts too
+#   sees_its_cards NAME [RESOURCE]  both are the same, and not none; else it says how they differ
+#   rogue ARGUMENTS...          starts the plugin of kubernetes-1.37/rogue as service `rogue`
 #   node_has RESOURCE CAPACITY ALLOCATABLE    the node says so, now; for wait_for
 cluster_start() {
 	local status=0 said
@@ -88,4 +94,51 @@ see() {
 node_has() { # RESOURCE CAPACITY ALLOCATABLE
 	[ "$(kubectl get node node-a -o json | jq -r --arg name "$1" \
 		'.status | "\(.capacity[$name]) \(.allocatable[$name])"')" = "$2 $3" ]
+}
+
+gpus() { # COUNT [RESOURCE]
+	echo "C.resources.limits = {\"${2:-nvidia.com/gpu}\": $1}"
+}
+
+CHECKPOINT=/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint
+
+granted() { # NAME [RESOURCE]
+	local uid
+	uid=$(pod_field "$1" .metadata.uid)
+	node cat $CHECKPOINT | jq -r --arg uid "$uid" --arg resource "${2:-nvidia.com/gpu}" '.Data.PodDeviceEntries[] |
+		select(.PodUID == $uid and .ResourceName == $resource) | .DeviceIDs[][]' | sort
+}
+
+cards_granted() { # NAME [RESOURCE]
+	local ids
+	ids=$(granted "$@" | sed 's/::.*//' | sort -u)
+	node gpupool inventory --json | jq -r '.cards[] | "\(.uuid) \(.minor)"' |
+		awk -v ids="$ids" 'BEGIN { split(ids, list, "\n"); for (i in list) want[list[i]] } $1 in want { print $2 }' |
+		sort -n | xargs
+}
+
+# "0 3" when the nodes /dev/nvidia0 and 3 are there and can be opened, and no other card can.
+cards_seen() { # NAME
+	see "$1" device_probe nodes /dev -- mknod /dev {0..7} | awk '
+		$2 ~ /^195:[0-7]$/ { sub("195:", "", $2); if ($1 != "/dev/nvidia" $2) wrong = wrong " " $1 "=" $2; node[$2] = 1 }
+		$1 ~ /^195:/ && $2 == "ENXIO" { sub("195:", "", $1); reached[$1] = 1 }
+		$1 ~ /^195:/ && $2 !~ /^(ENXIO|EPERM|[0-7])$/ { wrong = wrong " " $0 }
+		END { for (i = 0; i < 8; i++) if (i in node || i in reached) print i (i in node ? "" : " without node") \
+			(i in reached ? "" : " not reached")
+		if (wrong) print "wrong:" wrong }' | xargs
+}
+
+sees_its_cards() { # NAME [RESOURCE]
+	local want seen
+	want=$(cards_granted "$@") seen=$(cards_seen "$1") || return 1
+	[ -n "$want" ] && [ "$want" = "$seen" ] && return
+	echo "Pod $1: granted '$want', sees '$seen'" >&2
+	return 1
+}
+
+rogue() {
+	[ -x "$BATS_FILE_TMPDIR/rogue" ] || (cd "$ROOT/test/cluster/kubernetes-1.37" && GOTOOLCHAIN=local CGO_ENABLED=0 \
+		GOFLAGS='-mod=readonly -buildvcs=false' nice go build -trimpath -gcflags=all=-dwarf=false \
+		-o "$BATS_FILE_TMPDIR/rogue" ./rogue)
+	cluster service rogue "$BATS_FILE_TMPDIR/rogue" "$@"
 }

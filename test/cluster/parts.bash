@@ -108,7 +108,7 @@ CONTROLLERS+=,root-ca-certificate-publisher-controller,garbage-collector-control
 CONTROLLERS+=,node-lifecycle-controller,taint-eviction-controller,daemonset-controller,replicaset-controller
 CONTROLLERS+=,deployment-controller,job-controller,resourceclaim-controller,device-taint-eviction-controller
 
-# The command of each part, one argument a line.
+# The arguments of each part, one a line.
 arguments() {
 	case $1 in
 	etcd)
@@ -133,7 +133,7 @@ arguments() {
 	kubelet)
 		printf '%s\n' --kubeconfig="$(key node.kubeconfig)" --config="$directory/etc/kubelet.yaml" \
 			--hostname-override=$NODE --node-ip=$ADDRESS --cert-dir=/var/lib/kubelet/pki ;;
-	*) die "there is no '$1': etcd kube-apiserver kube-controller-manager kube-scheduler containerd kubelet" ;;
+	*) die "there is no service '$1': etcd kube-apiserver kube-controller-manager kube-scheduler containerd kubelet" ;;
 	esac
 }
 
