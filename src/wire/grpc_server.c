@@ -159,21 +159,32 @@ static void call_end(struct grpc_call *call, enum grpc_status status, const char
 	call_free(call);
 }
 
-static void call_refuse(struct grpc_call *call)
+/* The answer to what is HTTP/2, but not gRPC. */
+static void call_refuse_http(struct grpc_call *call)
 {
 	char number[12];
-	struct http2_header list[] = { { ":status", number } };
+	struct http2_header list[] = { { ":status", number }, { "content-type", "text/plain" } };
 
-	if (!call->refusal.http) {
-		call_end(call, call->refusal.status, call->refusal.text);
-		return;
-	}
 	snprintf(number, sizeof(number), "%u", call->refusal.http);
-	if (http2_respond(call->stream, list, ARRAY_SIZE(list), true) < 0)
+	int r = http2_respond(call->stream, list, ARRAY_SIZE(list), false);
+	if (r == 0)
+		r = http2_send(call->stream, NULL, 0, call->refusal.text,
+			       strlen(call->refusal.text));
+	if (r == 0)
+		r = http2_finish(call->stream, NULL, 0);
+	if (r < 0)
 		http2_reset(call->stream, HTTP2_INTERNAL_ERROR);
 	else
 		http2_let_go(call->stream);
 	call_free(call);
+}
+
+static void call_refuse(struct grpc_call *call)
+{
+	if (call->refusal.http)
+		call_refuse_http(call);
+	else
+		call_end(call, call->refusal.status, call->refusal.text);
 }
 
 /* Events of a stream */
@@ -282,11 +293,16 @@ static void on_headers(struct http2_stream *stream, void *owner, const struct he
 		refuse(call, GRPC_RESOURCE_EXHAUSTED,
 		       "the headers of the call have %zu bytes; the limit is %d", rules->bytes,
 		       HTTP2_HEADERS_MAX);
-	else if (!call->post)
-		call->refusal.http = 405;
-	else if (!call->grpc)
-		call->refusal.http = 415;
-	if (call->refusal.http || call->refusal.status != GRPC_OK) {
+	else if (!call->post || !call->grpc)
+		call->refusal = (struct refusal){
+			.http = call->post ? 415 : 405,
+			.status = GRPC_UNKNOWN,
+			.text = "This is a gRPC server: send POST with content-type "
+				"application/grpc.\n",
+		};
+	if (call->refusal.http) /* answered at the request's end */
+		return;
+	if (call->refusal.status != GRPC_OK) {
 		call_refuse(call);
 		return;
 	}
@@ -320,7 +336,7 @@ static void on_data(struct http2_stream *stream, void *owner, const unsigned cha
 	size_t most = connection->server->limits.received;
 
 	(void)stream;
-	while (size > 0) {
+	while (size > 0 && !call->refusal.http) {
 		size_t before = call->reader.capacity;
 
 		if (call->whole) {
@@ -351,12 +367,14 @@ static void on_ended(struct http2_stream *stream, void *owner)
 	struct grpc_call *call = owner;
 
 	(void)stream;
-	if (!call->whole) {
+	if (!call->whole && !call->refusal.http) {
 		if (grpc_reader_within(&call->reader))
 			refuse(call, GRPC_INTERNAL, "the request ends within its message");
 		else
 			refuse(call, GRPC_UNIMPLEMENTED,
 			       "the request has no message; methods here take one");
+	}
+	if (call->refusal.status != GRPC_OK) {
 		call_refuse(call);
 		return;
 	}

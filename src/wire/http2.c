@@ -543,7 +543,6 @@ static int session_options(nghttp2_option **ret)
 		return -ENOMEM;
 	nghttp2_option_set_no_http_messaging(options, 1); /* header_rules.h says why */
 	nghttp2_option_set_no_auto_window_update(options, 1);
-	nghttp2_option_set_no_closed_streams(options, 1);
 	nghttp2_option_set_max_outbound_ack(options, ACKS_MAX);
 	nghttp2_option_set_max_settings(options, SETTINGS_MAX);
 	*ret = options;
@@ -756,8 +755,8 @@ int http2_finish(struct http2_stream *stream, const struct http2_header *trailer
 
 	for (size_t i = 0; i < count; i++)
 		size += strlen(trailers[i].name) + strlen(trailers[i].value) + 2;
-	struct http2_header *copy = malloc(size);
-	if (!copy)
+	struct http2_header *copy = count ? malloc(size) : NULL;
+	if (count && !copy)
 		return -ENOMEM;
 	char *at = (char *)(copy + count);
 	for (size_t i = 0; i < count; i++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void echo(struct grpc_call *call, const void *message, size_t size, void *user)
 {
@@ -70,11 +71,43 @@ static void fail_as_told(struct grpc_call *call, const void *message, size_t siz
 	grpc_call_finish(call, size ? (enum grpc_status)bytes[0] : GRPC_UNKNOWN, text);
 }
 
+static void flood_more(void *user)
+{
+	static const char bytes[65536];
+	struct wire_world *world = user;
+
+	world->flood_result = grpc_call_send(world->flooded, bytes, sizeof(bytes), NULL);
+	if (world->flood_result < 0)
+		loop_timer_set(world->flood, LOOP_NEVER, 0);
+}
+
+static void flood(struct grpc_call *call, const void *message, size_t size, void *user)
+{
+	struct wire_world *world = user;
+
+	(void)message;
+	(void)size;
+	world->handled++;
+	world->flooded = call;
+	if (loop_timer_start(world->loop, 0, 1, flood_more, world, &world->flood, NULL) < 0)
+		abort();
+}
+
+static void flood_cancelled(struct grpc_call *call, void *user)
+{
+	struct wire_world *world = user;
+
+	(void)call;
+	world->cancelled++;
+	loop_timer_stop(TAKE_PTR(world->flood));
+}
+
 const struct grpc_method wire_world_methods[] = {
 	{ .path = "/test.Test/Echo", .handle = echo },
 	{ .path = "/test.Test/Count", .handle = count },
 	{ .path = "/test.Test/Keep", .handle = keep, .cancelled = keep_cancelled },
 	{ .path = "/test.Test/Fail", .handle = fail_as_told },
+	{ .path = "/test.Test/Flood", .handle = flood, .cancelled = flood_cancelled },
 	{ 0 },
 };
 
@@ -103,6 +136,28 @@ static void demand(int r, const struct error *error)
 	}
 }
 
+static void open_loop(struct wire_world *world)
+{
+	struct error error = ERROR_INIT;
+
+	*world = (struct wire_world){ 0 };
+	demand(loop_new(&world->loop, &error), &error);
+	demand(loop_timer_start(world->loop, LOOP_NEVER, 0, out_of_patience, world,
+				&world->patience, &error),
+	       &error);
+}
+
+void wire_world_connect(struct wire_world *world, const char *socket)
+{
+	struct error error = ERROR_INIT;
+	const struct grpc_client_options options = { .socket_path = socket,
+						     .lost = client_lost,
+						     .user = world };
+
+	open_loop(world);
+	demand(grpc_client_connect(world->loop, &options, &world->client, &error), &error);
+}
+
 void wire_world_start(struct wire_world *world, const struct grpc_limits *limits)
 {
 	struct error error = ERROR_INIT;
@@ -113,15 +168,13 @@ void wire_world_start(struct wire_world *world, const struct grpc_limits *limits
 					      .lost = client_lost,
 					      .user = world };
 
-	*world = (struct wire_world){ 0 };
+	open_loop(world);
 	if (limits)
 		server.limits = client.limits = *limits;
-	tree_make(world->directory);
+	snprintf(world->directory, sizeof(world->directory), "/tmp/gpupool-wire.XXXXXX");
+	if (!mkdtemp(world->directory))
+		abort();
 	snprintf(world->socket, sizeof(world->socket), "%s/test.sock", world->directory);
-	demand(loop_new(&world->loop, &error), &error);
-	demand(loop_timer_start(world->loop, LOOP_NEVER, 0, out_of_patience, world,
-				&world->patience, &error),
-	       &error);
 	demand(grpc_server_listen(world->loop, &server, &world->server, &error), &error);
 	demand(grpc_client_connect(world->loop, &client, &world->client, &error), &error);
 }
@@ -131,7 +184,10 @@ void wire_world_end(struct wire_world *world)
 	grpc_client_free(world->client);
 	grpc_server_close(world->server);
 	loop_free(world->loop);
-	tree_remove(world->directory);
+	if (*world->directory && rmdir(world->directory) < 0) {
+		perror(world->directory);
+		abort();
+	}
 }
 
 static void on_message(const void *message, size_t size, void *user)
