@@ -20,8 +20,7 @@
 #   node_has RESOURCE CAPACITY ALLOCATABLE    the node says so, now; for wait_for
 cluster_start() {
 	local status=0 said
-	GPUPOOL_CLUSTER=$BATS_FILE_TMPDIR/cluster
-	export GPUPOOL_CLUSTER
+	export GPUPOOL_CLUSTER=$BATS_FILE_TMPDIR/cluster GPUPOOL_CLUSTER_OWNER=$$
 	said=$(cluster up --minor "${GPUPOOL_CLUSTER_MINOR:-1.37}" --limit 0) || status=$?
 	case $status in
 	0) ;;
