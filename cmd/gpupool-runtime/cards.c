@@ -15,7 +15,7 @@ static int read_inventory(struct inventory *ret, struct error *error)
 	strbuf_addf(&path, "%s/" NAME_INVENTORY, directory && *directory ? directory : PATH_RUN);
 	if (strbuf_failed(&path) < 0)
 		return error_set(error, ENAMETOOLONG, "%s is too long", ENV_RUN_DIR);
-	return device_inventory_read(path.data, ret, error);
+	return device_inventory_read_cards(path.data, ret, error);
 }
 
 int cards_find(const struct toolkit_config *config, struct inventory *ret,

@@ -3,6 +3,7 @@
  * gpupool-runtime: called as runc, it edits the config.json of a container that asks for cards and
  * becomes runc. What asks for nothing, and every other command, passes untouched.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 /* runc's own exit status of whatever failed. */
 #define EXIT_AS_RUNC 1
+#define HEAP_STEP    (512 * 1024)
 
 /* NAME below DIRECTORY when that is set. */
 static const char *toolkit_path(struct strbuf *path)
@@ -61,21 +63,21 @@ static void report_notes(const struct call *call, const struct string_list *note
 		report(call, "warning", notes->items[i]);
 }
 
-static int edit(const struct call *call, const struct toolkit_config *config, struct error *error)
+static int edit(const struct call *call, const struct toolkit_config *config, struct start *start,
+		struct error *error)
 {
-	cleanup(start_release) struct start start;
-	int r = start_read(&start, call, config, error);
+	int r = start_read(start, call, config, error);
 
 	if (r < 0)
 		return r;
-	report_notes(call, &start.request.notes);
-	if (!start_asks(&start))
+	report_notes(call, &start->request.notes);
+	if (!start_asks(start))
 		return 0;
-	r = start_plan(&start, error);
+	r = start_plan(start, error);
 	if (r == 0)
-		r = start_write(&start, error);
-	report_notes(call, &start.notes);
-	report_notes(call, &start.plan.notes);
+		r = start_write(start, error);
+	report_notes(call, &start->notes);
+	report_notes(call, &start->plan.notes);
 	return r;
 }
 
@@ -93,6 +95,8 @@ static int config_for(const struct call *call, struct toolkit_config *ret, struc
 static int runtime_main(int argc, char **argv)
 {
 	cleanup(toolkit_config_release) struct toolkit_config config = { 0 };
+	/* Released only where the runtime could not be started: to become it frees everything. */
+	cleanup(start_release) struct start start = { .bundle = -1, .root = -1 };
 	autofree char *path = NULL;
 	struct error error = ERROR_INIT;
 	struct call call;
@@ -103,7 +107,7 @@ static int runtime_main(int argc, char **argv)
 	if (r == 0)
 		r = handover_find(&config, &path, &error);
 	if (r == 0 && call_makes_container(&call))
-		r = edit(&call, &config, &error);
+		r = edit(&call, &config, &start, &error);
 	if (r == 0)
 		handover(path, &call, argv, &error);
 	report(&call, "error", error.message);
@@ -131,6 +135,8 @@ int main(int argc, char **argv)
 {
 	if (argc < 1)
 		return EXIT_AS_RUNC;
+	/* One step of the heap is enough for a start, and no part of it goes back before the end. */
+	mallopt(M_TOP_PAD, HEAP_STEP);
 	/* Docker offers --gpus when a program of this name is there; specs of others may call it. */
 	if (is_called(argv[0], "nvidia-cdi-hook")) {
 		fprintf(stderr, "gpupool-runtime: nvidia-cdi-hook does nothing here: gpupool puts "

@@ -80,15 +80,13 @@ static int open_root(struct start *start, struct error *error)
 	return 0;
 }
 
-static int find_files(struct start *start, struct error *error)
+static int find_files(struct start *start, const struct injection *injection, struct error *error)
 {
 	const char *directory = secure_getenv(ENV_RUN_DIR);
 	autostrbuf kept = STRBUF_INIT(4096); /* a path that is too long holds no list */
 
 	strbuf_addf(&kept, "%s/" NAME_DRIVER_FILES, directory && *directory ? directory : PATH_RUN);
-	return driver_files_find_kept(kept.data, start->inventory.driver_root,
-				      start->inventory.driver_version, start->request.capabilities,
-				      &start->files, error);
+	return driver_files_find_injection(kept.data, injection, &start->files, error);
 }
 
 static int make_plan(struct start *start, struct error *error)
@@ -98,7 +96,6 @@ static int make_plan(struct start *start, struct error *error)
 		.inventory = &start->inventory,
 		.grants = grants,
 		.grant_count = ARRAY_SIZE(grants),
-		.files = start->files,
 		.capabilities = start->request.capabilities,
 		.target = INJECT_IMAGE,
 		.root_fd = start->root,
@@ -108,6 +105,10 @@ static int make_plan(struct start *start, struct error *error)
 		.imex = &start->request.imex,
 	};
 
+	int r = find_files(start, &injection, error);
+	if (r < 0)
+		return r;
+	injection.files = start->files;
 	return edit_plan_build(&injection, &start->plan, &start->reason, error);
 }
 
@@ -127,8 +128,6 @@ static int plan_devices(struct start *start, struct error *error)
 	if (r == 0)
 		r = require_check_all(&start->request.requirements, &start->inventory,
 				      &start->selection, &start->reason, error);
-	if (r == 0)
-		r = find_files(start, error);
 	return r < 0 ? r : make_plan(start, error);
 }
 

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 
-#define READ_STEP      65536
+#define READ_STEP      4096 /* where the size is not known */
 #define PATH_BYTES_MAX 4096
 
 /* What to do about a failed call. How to add a cure: one row. */
@@ -66,16 +66,37 @@ static int file_check_kind(const struct stat *status, const char *name, struct e
 	return 0;
 }
 
+/* Text that grows while it is read; there is always room for a NUL behind it. */
+struct text {
+	char *data;
+	size_t length, capacity;
+};
+
+static void text_release(struct text *text)
+{
+	free(text->data);
+}
+
+static int text_grow(struct text *text, size_t capacity)
+{
+	char *data = realloc(text->data, capacity + 1);
+
+	if (!data)
+		return -ENOMEM;
+	text->data = data;
+	text->capacity = capacity;
+	return 0;
+}
+
 /* Reads until end of file or until more than MAXIMUM bytes came. */
-static int file_read_all(int fd, const char *name, size_t maximum, struct strbuf *text,
+static int file_read_all(int fd, const char *name, size_t maximum, struct text *text,
 			 struct error *error)
 {
-	autofree char *step = malloc(READ_STEP);
-
-	if (!step)
-		return error_no_memory(error);
 	for (;;) {
-		ssize_t got = read(fd, step, READ_STEP);
+		/* One byte more than there should be: else the end needs room of its own to show. */
+		if (text->length == text->capacity && text_grow(text, 2 * text->capacity) < 0)
+			return error_no_memory(error);
+		ssize_t got = read(fd, text->data + text->length, text->capacity - text->length);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -83,32 +104,30 @@ static int file_read_all(int fd, const char *name, size_t maximum, struct strbuf
 			return file_fail(error, errno, "read", name);
 		if (got == 0)
 			return 0;
-		strbuf_add(text, step, (size_t)got);
-		if (strbuf_failed(text) == -ENAMETOOLONG)
+		text->length += (size_t)got;
+		if (text->length > maximum)
 			return file_too_large(name, maximum, error);
-		if (strbuf_failed(text) < 0)
-			return error_no_memory(error);
 	}
 }
 
 static int file_read_checked(int fd, const char *name, const struct stat *status, size_t maximum,
 			     char **ret, size_t *ret_length, struct error *error)
 {
-	autostrbuf text = STRBUF_INIT(maximum);
+	cleanup(text_release) struct text text = { 0 };
+	size_t size = S_ISREG(status->st_mode) && status->st_size > 0 ? (size_t)status->st_size : 0;
 
 	/* The size is known before the first byte: a huge file costs nothing. */
-	if (S_ISREG(status->st_mode) && (uintmax_t)status->st_size > maximum)
+	if (size > maximum)
 		return file_too_large(name, maximum, error);
+	if (text_grow(&text, size ? size + 1 : READ_STEP) < 0)
+		return error_no_memory(error);
 	int r = file_read_all(fd, name, maximum, &text, error);
 	if (r < 0)
 		return r;
-	size_t length = text.length;
-	char *data = strbuf_detach(&text);
-	if (!data)
-		return error_no_memory(error);
-	*ret = data;
+	text.data[text.length] = '\0';
 	if (ret_length)
-		*ret_length = length;
+		*ret_length = text.length;
+	*ret = TAKE_PTR(text.data);
 	return 0;
 }
 

@@ -23,6 +23,9 @@ DEFINE_CLEANUP(struct json_object, json_object_put)
 struct json_limits {
 	size_t bytes; /* longest text, in bytes */
 	int depth;    /* deepest nesting */
+	/* Names of members whose lists are not wanted, ends with NULL: of such a list only the form is
+	 * looked at, and it is kept empty. NULL: everything is wanted. */
+	const char *const *passed_over;
 };
 
 extern const struct json_limits json_limits_default; /* 16 MiB, depth 64 */

@@ -15,6 +15,8 @@
 #include "base/parse.h"
 #include "base/strbuf.h"
 
+enum { KEY_NEAR = 64 }; /* bytes */
+
 struct json_reader {
 	const char *text, *end, *at;
 	const char *name;
@@ -278,6 +280,110 @@ static int read_number(struct json_reader *reader, struct json_object **ret)
 
 static int read_value(struct json_reader *reader, struct json_object **ret);
 
+static bool is_passed_over(const struct json_reader *reader, const char *key)
+{
+	const char *const *names = reader->limits->passed_over;
+
+	for (; names && *names; names++)
+		if (strcmp(*names, key) == 0)
+			return true;
+	return false;
+}
+
+static int skip_value(struct json_reader *reader);
+
+static int skip_member(struct json_reader *reader)
+{
+	reader_skip_blank(reader);
+	if (!reader_take(reader, '"'))
+		return reader_expect(reader, "a key in double quotes");
+	int r = read_string(reader);
+	if (r < 0)
+		return r;
+	reader_skip_blank(reader);
+	return reader_take(reader, ':') ? skip_value(reader)
+					: reader_expect(reader, "':' after a key");
+}
+
+/* The rest of an object or array, after its first byte. */
+static int skip_rest(struct json_reader *reader, char end)
+{
+	reader_skip_blank(reader);
+	if (reader_take(reader, end))
+		return 0;
+	do {
+		int r = end == '}' ? skip_member(reader) : skip_value(reader);
+		if (r < 0)
+			return r;
+		reader_skip_blank(reader);
+	} while (reader_take(reader, ','));
+	if (reader_take(reader, end))
+		return 0;
+	return reader_expect(reader, end == '}' ? "',' or '}' after a member"
+						: "',' or ']' after an element");
+}
+
+static int check_depth(const struct json_reader *reader)
+{
+	char what[96];
+
+	if (reader->depth < reader->limits->depth)
+		return 0;
+	snprintf(what, sizeof(what), "nested deeper than %d levels; make it flatter",
+		 reader->limits->depth);
+	return reader_fail(reader, reader->at, E2BIG, what);
+}
+
+static int read_word(struct json_reader *reader, struct json_object **ret);
+
+/* Over a value that nobody wants: by the grammar, and nothing is made of it. */
+static int skip_value(struct json_reader *reader)
+{
+	autojson *word = NULL;
+
+	reader_skip_blank(reader);
+	if (reader->at < reader->end && (*reader->at == '{' || *reader->at == '[')) {
+		int r = check_depth(reader);
+		if (r < 0)
+			return r;
+		reader->depth++;
+		r = skip_rest(reader, *reader->at++ == '{' ? '}' : ']');
+		reader->depth--;
+		return r;
+	}
+	if (reader_take(reader, '"'))
+		return read_string(reader);
+	if (reader_at_digit(reader) || (reader->at < reader->end && *reader->at == '-'))
+		return scan_number(reader);
+	return read_word(reader, &word);
+}
+
+/* A list that is passed over is there, and empty. */
+static int read_passed_over(struct json_reader *reader, struct json_object **ret)
+{
+	int r = skip_value(reader);
+
+	if (r < 0)
+		return r;
+	*ret = json_object_new_array();
+	return *ret ? 0 : error_no_memory(reader->error);
+}
+
+/* The key in SCRATCH, which the value will use again: in NEAR when it is as short as keys are. */
+static const char *keep_key(const struct strbuf *scratch, char near[static KEY_NEAR], char **far)
+{
+	if (scratch->length < KEY_NEAR)
+		return memcpy(near, scratch->data, scratch->length + 1);
+	*far = strdup(scratch->data);
+	return *far;
+}
+
+static bool at_list(struct json_reader *reader)
+{
+	reader_skip_blank(reader);
+	return reader->at < reader->end && *reader->at == '[';
+}
+
 static int read_member(struct json_reader *reader, struct json_object *object)
 {
 	autojson *value = NULL;
@@ -288,7 +394,9 @@ static int read_member(struct json_reader *reader, struct json_object *object)
 	int r = read_string(reader);
 	if (r < 0)
 		return r;
-	autofree char *key = strdup(reader->scratch.data);
+	char near[KEY_NEAR];
+	autofree char *far = NULL;
+	const char *key = keep_key(&reader->scratch, near, &far);
 	if (!key)
 		return error_no_memory(reader->error);
 	if (json_object_object_get_ex(object, key, NULL))
@@ -297,10 +405,11 @@ static int read_member(struct json_reader *reader, struct json_object *object)
 	reader_skip_blank(reader);
 	if (!reader_take(reader, ':'))
 		return reader_expect(reader, "':' after a key");
-	r = read_value(reader, &value);
+	r = is_passed_over(reader, key) && at_list(reader) ? read_passed_over(reader, &value)
+							   : read_value(reader, &value);
 	if (r < 0)
 		return r;
-	if (json_object_object_add(object, key, value) < 0)
+	if (json_object_object_add_ex(object, key, value, JSON_C_OBJECT_ADD_KEY_IS_NEW) < 0)
 		return error_no_memory(reader->error);
 	value = NULL;
 	return 0;
@@ -373,15 +482,12 @@ static int read_word(struct json_reader *reader, struct json_object **ret)
 
 static int read_nested(struct json_reader *reader, struct json_object **ret)
 {
-	char what[96];
+	int r = check_depth(reader);
 
-	if (reader->depth == reader->limits->depth) {
-		snprintf(what, sizeof(what), "nested deeper than %d levels; make it flatter",
-			 reader->limits->depth);
-		return reader_fail(reader, reader->at, E2BIG, what);
-	}
+	if (r < 0)
+		return r;
 	reader->depth++;
-	int r = *reader->at++ == '{' ? read_object(reader, ret) : read_array(reader, ret);
+	r = *reader->at++ == '{' ? read_object(reader, ret) : read_array(reader, ret);
 	reader->depth--;
 	return r;
 }

@@ -97,11 +97,24 @@ static unsigned utf8_length(const unsigned char *text, uint64_t left)
 	return 0;
 }
 
+/* Eight bytes of which none is above 0x7f. */
+static bool is_ascii(const char *text)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, text, sizeof(bytes));
+	return !(bytes & UINT64_C(0x8080808080808080));
+}
+
 uint64_t parse_utf8_prefix(const char *text, uint64_t length)
 {
 	uint64_t at = 0;
 
 	while (at < length) {
+		if (length - at >= sizeof(uint64_t) && is_ascii(text + at)) {
+			at += sizeof(uint64_t);
+			continue;
+		}
 		unsigned step = utf8_length((const unsigned char *)text + at, length - at);
 
 		if (!step)

@@ -2,6 +2,7 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,11 +55,22 @@ void strbuf_addc(struct strbuf *buffer, char character)
 
 void strbuf_vaddf(struct strbuf *buffer, const char *format, va_list arguments)
 {
+	bool has_room = buffer->capacity && !buffer->failed;
+	size_t room = has_room ? buffer->capacity - buffer->length : 0;
 	va_list again;
 
+	/* Into the room that is there, which nearly always is enough. */
 	va_copy(again, arguments);
-	int length = vsnprintf(NULL, 0, format, again);
+	int length =
+		vsnprintf(has_room ? buffer->data + buffer->length : NULL, room, format, again);
 	va_end(again);
+	if (length > 0 && (size_t)length < room &&
+	    (size_t)length <= buffer->maximum - buffer->length) {
+		buffer->length += (size_t)length;
+		return;
+	}
+	if (has_room)
+		buffer->data[buffer->length] = '\0';
 	if (length < 0 && !buffer->failed) /* more than INT_MAX bytes, or no text at all */
 		buffer->failed = ENAMETOOLONG;
 	if (length <= 0 || strbuf_room(buffer, (size_t)length) < 0)

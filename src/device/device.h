@@ -70,3 +70,5 @@ int device_make_char_links(const struct device_nodes_options *options, struct de
 int device_inventory_write(const char *path, const struct inventory *inventory,
 			   struct error *error);
 int device_inventory_read(const char *path, struct inventory *ret, struct error *error);
+/* The same without the cards' links and processes, which a container's start has no use for. */
+int device_inventory_read_cards(const char *path, struct inventory *ret, struct error *error);

@@ -31,17 +31,17 @@ static int check_stamp(const char *path, const char *what, const char *then, con
 static int check_stamps(const char *path, const struct inventory *inventory, struct error *error)
 {
 	char boot_id[sizeof(inventory->boot_id)];
-	struct procfs procfs;
+	struct procfs_stamps now;
 	int r = procfs_boot_id(boot_id, sizeof(boot_id), error);
 
 	if (r == 0)
 		r = check_stamp(path, "the boot", inventory->boot_id, boot_id, error);
 	if (r == 0)
-		r = procfs_read(inventory->driver_root, &procfs, error);
+		r = procfs_read_stamps(inventory->driver_root, &now, error);
 	if (r == 0)
 		r = check_stamp(path, "the driver's kernel module", inventory->module_version,
-				procfs.version, error);
-	if (r == 0 && inventory->mig_generation != procfs.mig_generation)
+				now.version, error);
+	if (r == 0 && inventory->mig_generation != now.mig_generation)
 		return error_set(error, ESTALE,
 				 "%s is of another time: the MIG instances have changed; take it "
 				 "anew with gpupool inventory",
@@ -49,14 +49,15 @@ static int check_stamps(const char *path, const struct inventory *inventory, str
 	return r;
 }
 
-int device_inventory_read(const char *path, struct inventory *ret, struct error *error)
+static int read_inventory(const char *path, const struct json_limits *limits, struct inventory *ret,
+			  struct error *error)
 {
 	cleanup(inventory_release) struct inventory inventory;
 	autojson *object = NULL;
 
 	inventory_init(&inventory);
 	/* It says which nodes are whose, and below which root sources of mounts are looked for. */
-	int r = json_read_trusted(path, &json_limits_default, &object, error);
+	int r = json_read_trusted(path, limits, &object, error);
 	if (r == 0)
 		r = inventory_from_json(object, &inventory, error);
 	if (r < 0)
@@ -67,4 +68,19 @@ int device_inventory_read(const char *path, struct inventory *ret, struct error 
 	*ret = inventory;
 	inventory_init(&inventory);
 	return 0;
+}
+
+int device_inventory_read(const char *path, struct inventory *ret, struct error *error)
+{
+	return read_inventory(path, &json_limits_default, ret, error);
+}
+
+int device_inventory_read_cards(const char *path, struct inventory *ret, struct error *error)
+{
+	static const char *const passed_over[] = { "links", "processes", NULL };
+	const struct json_limits limits = { .bytes = json_limits_default.bytes,
+					    .depth = json_limits_default.depth,
+					    .passed_over = passed_over };
+
+	return read_inventory(path, &limits, ret, error);
 }

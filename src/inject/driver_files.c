@@ -76,29 +76,40 @@ void search_places_release(struct search *search)
 	free(search->places);
 }
 
+/* Directory NAME of place PARENT (-1: the root) when no link leads there: it lies where its parent
+ * does. -ENOTDIR for a link, too. */
+static int open_below(const struct search *search, int parent, const char *name, char **ret_real)
+{
+	const struct search_place *place = parent < 0 ? NULL : &search->places[parent];
+	const char *above = place ? place->real : search->root_path;
+	autostrbuf real = STRBUF_INIT(ROOT_PATH_MAX);
+	autoclose int fd = openat(place ? place->fd : search->root, name,
+				  O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	strbuf_adds(&real, above[1] ? above : "");
+	strbuf_addc(&real, '/');
+	strbuf_adds(&real, name);
+	if (strbuf_failed(&real) < 0)
+		return strbuf_failed(&real);
+	*ret_real = strbuf_detach(&real);
+	return *ret_real ? TAKE_FD(fd) : -ENOMEM;
+}
+
 /*
- * Opens the directory at PATH, whose parent is place PARENT (-1: none). A component that is no link
- * lies where its parent lies; only behind a link the kernel has to be asked for the real path.
+ * Opens the directory at PATH, whose parent is place PARENT (-1: the root). Only behind a link the
+ * kernel has to be asked for the real path.
  */
 static int open_place(const struct search *search, int parent, const char *path, char **ret_real)
 {
 	const char *name = strrchr(path, '/') + 1;
 
-	if (parent >= 0 && *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
-		const struct search_place *above = &search->places[parent];
-		autostrbuf real = STRBUF_INIT(ROOT_PATH_MAX);
-		autoclose int fd =
-			openat(above->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+		int below = open_below(search, parent, name, ret_real);
 
-		if (fd < 0 && errno == ENOENT)
-			return -ENOENT;
-		strbuf_addf(&real, "%s/%s", above->real[1] ? above->real : "", name);
-		if (strbuf_failed(&real) == -ENOMEM)
-			return -ENOMEM;
-		if (fd >= 0 && strbuf_failed(&real) == 0) {
-			*ret_real = strbuf_detach(&real);
-			return *ret_real ? TAKE_FD(fd) : -ENOMEM;
-		}
+		if (below >= 0 || below == -ENOENT || below == -ENOMEM)
+			return below;
 	}
 	autoclose int fd = root_open(search->root, path, O_PATH | O_DIRECTORY);
 	int r = fd < 0 ? fd : root_fd_path(fd, ret_real);
@@ -199,9 +210,16 @@ static int look_plainly(struct search *search, const char *path, struct stat *re
 	return *ret_source ? 0 : -ENOMEM;
 }
 
+static int search_mark(struct search *search, const char *path, bool directory)
+{
+	return search->marks ? driver_marks_add(search->marks, search->root_path, path,
+						search->looking, directory)
+			     : 0;
+}
+
 int search_look(struct search *search, const char *path, struct stat *ret_status, char **ret_source)
 {
-	if (search->marks && driver_marks_add(search->marks, search->root_path, path, false) < 0)
+	if (search_mark(search, path, false) < 0)
 		return -ENOMEM;
 	int plain = look_plainly(search, path, ret_status, ret_source);
 
@@ -256,7 +274,7 @@ static int note_seen(struct search *search, int fd)
 /* 0 with an open directory, 1 when there is nothing to read. */
 static int open_directory(struct search *search, const char *path, bool once, DIR **ret)
 {
-	if (search->marks && driver_marks_add(search->marks, search->root_path, path, true) < 0)
+	if (search_mark(search, path, true) < 0)
 		return -ENOMEM;
 	int place = look_at_place(search, path, strlen(path));
 	if (place == -ENOMEM)
@@ -390,14 +408,21 @@ static int run_steps(struct search *search, int (*const *steps)(struct search *)
 	return 0;
 }
 
+/* What is searched for, and for whom. */
+struct subject {
+	const char *root, *version;
+	unsigned capabilities;
+	const struct injection *wanted; /* NULL: for anybody */
+};
+
 /* Utility always: without libnvidia-ml there is no driver. */
-static int search_start(struct search *search, const char *root, unsigned capabilities,
-			struct error *error)
+static int search_start(struct search *search, const struct subject *subject, struct error *error)
 {
 	*search = (struct search){ .root = -1,
-				   .capabilities = capabilities | CAPABILITY_UTILITY,
+				   .capabilities = subject->capabilities | CAPABILITY_UTILITY,
+				   .wanted = subject->wanted,
 				   .files = calloc(1, sizeof(*search->files)) };
-	return search->files ? open_root(root, search, error) : error_no_memory(error);
+	return search->files ? open_root(subject->root, search, error) : error_no_memory(error);
 }
 
 /* What can be kept; with MARKS, by what a reader knows that it still holds. */
@@ -426,6 +451,38 @@ static int search_finish(struct search *search, struct driver_files **ret, struc
 	return r;
 }
 
+static int find(const struct subject *subject, struct driver_files **ret, struct error *error)
+{
+	cleanup(search_release) struct search search = { .root = -1 };
+	int r = search_start(&search, subject, error);
+
+	if (r == 0)
+		r = search_whole(&search, subject->version, NULL, error);
+	return r < 0 ? r : search_finish(&search, ret, error);
+}
+
+static int read_kept(const char *path, const struct subject *subject, struct driver_files **ret,
+		     struct error *error)
+{
+	cleanup(search_release) struct search search = { .root = -1 };
+	int r = search_start(&search, subject, error);
+
+	if (r == 0)
+		r = search_read(&search, path, subject->version, error);
+	return r < 0 ? r : search_finish(&search, ret, error);
+}
+
+static int find_kept(const char *path, const struct subject *subject, struct driver_files **ret,
+		     struct error *error)
+{
+	struct error own = ERROR_INIT;
+	int r = read_kept(path, subject, ret, &own);
+
+	if (r == 0)
+		return 0;
+	return r == -ENOMEM ? error_no_memory(error) : find(subject, ret, error);
+}
+
 int driver_files_find(const char *root, const char *version, struct driver_files **ret,
 		      struct error *error)
 {
@@ -435,48 +492,48 @@ int driver_files_find(const char *root, const char *version, struct driver_files
 int driver_files_find_for(const char *root, const char *version, unsigned capabilities,
 			  struct driver_files **ret, struct error *error)
 {
-	cleanup(search_release) struct search search = { .root = -1 };
-	int r = search_start(&search, root, capabilities, error);
+	const struct subject subject = { root, version, capabilities, NULL };
 
-	if (r == 0)
-		r = search_whole(&search, version, NULL, error);
-	return r < 0 ? r : search_finish(&search, ret, error);
+	return find(&subject, ret, error);
 }
 
 int driver_files_read(const char *path, const char *root, const char *version,
 		      unsigned capabilities, struct driver_files **ret, struct error *error)
 {
-	cleanup(search_release) struct search search = { .root = -1 };
-	int r = search_start(&search, root, capabilities, error);
+	const struct subject subject = { root, version, capabilities, NULL };
 
-	if (r == 0)
-		r = search_read(&search, path, version, error);
-	return r < 0 ? r : search_finish(&search, ret, error);
+	return read_kept(path, &subject, ret, error);
 }
 
 int driver_files_find_kept(const char *path, const char *root, const char *version,
 			   unsigned capabilities, struct driver_files **ret, struct error *error)
 {
-	struct error own = ERROR_INIT;
-	int r = driver_files_read(path, root, version, capabilities, ret, &own);
+	const struct subject subject = { root, version, capabilities, NULL };
 
-	if (r == 0)
-		return 0;
-	if (r == -ENOMEM)
-		return error_no_memory(error);
-	return driver_files_find_for(root, version, capabilities, ret, error);
+	return find_kept(path, &subject, ret, error);
+}
+
+int driver_files_find_injection(const char *path, const struct injection *injection,
+				struct driver_files **ret, struct error *error)
+{
+	const struct subject subject = { injection->inventory->driver_root,
+					 injection->inventory->driver_version,
+					 injection->capabilities, injection };
+
+	return find_kept(path, &subject, ret, error);
 }
 
 int driver_files_keep(const char *path, const char *root, const char *version, struct error *error)
 {
+	const struct subject subject = { root, version, CAPABILITY_ALL, NULL };
 	cleanup(driver_marks_release) struct driver_marks marks = { 0 };
 	cleanup(search_release) struct search search = { .root = -1 };
 	cleanup(driver_files_freep) struct driver_files *known = NULL;
 
-	int r = driver_files_read(path, root, version, CAPABILITY_ALL, &known, NULL);
+	int r = read_kept(path, &subject, &known, NULL);
 	if (r == 0 || r == -ENOMEM)
 		return r < 0 ? error_no_memory(error) : 0;
-	r = search_start(&search, root, CAPABILITY_ALL, error);
+	r = search_start(&search, &subject, error);
 	if (r == 0)
 		r = search_whole(&search, version, &marks, error);
 	if (r < 0)

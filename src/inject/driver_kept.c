@@ -6,15 +6,17 @@
 #include "inject/driver_search.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
 enum {
-	KEPT_VERSION = 1,
+	KEPT_VERSION = 2,
 	KEPT_BYTES_MAX = 1 << 20,
 	KEPT_FILES_MAX = 4096,
 	KEPT_MARKS_MAX = 4096,
-	FILE_NAMES_MAX = 64
+	ROW_MAX = 2 * ROOT_PATH_MAX,
+	ROW_PARTS_MAX = 64,
 };
 
 static const char *const kind_names[DRIVER_FILE_KIND_MAX] = {
@@ -42,39 +44,68 @@ static int add_strings(struct json_object *object, const char *key, const struct
 	return json_add(object, key, array);
 }
 
-static int add_mark(struct json_object *array, const struct driver_mark *mark)
-{
-	autojson *row = json_object_new_array();
+/*
+ * A row is one text, with bars between its parts: a container waits for the reader, and a tree of
+ * thousands of small values takes longer than all else. A list with a bar in a name is not kept.
+ */
+#define BAR '|'
 
-	if (!row || json_append_string(row, mark->path) < 0)
-		return -ENOMEM;
-	if (mark->present && (json_append(row, json_object_new_uint64(mark->device)) < 0 ||
-			      json_append(row, json_object_new_uint64(mark->inode)) < 0 ||
-			      json_append(row, json_object_new_int64(mark->seconds)) < 0 ||
-			      json_append(row, json_object_new_int64(mark->nanoseconds)) < 0))
-		return -ENOMEM;
-	return json_append(array, TAKE_PTR(row));
+static int add_row(struct json_object *array, const struct strbuf *row)
+{
+	return strbuf_failed(row) < 0 ? -ENOMEM : json_append_string(array, row->data);
 }
 
-/* Kind, capabilities, bits, whether CUDA looks for it, who asks for it, source, names: rows are read faster than
- * objects, and a container waits for it. */
+/* Path, for whom; device, inode, seconds and nanoseconds of what is there. */
+enum {
+	MARK_PATH,
+	MARK_CAPABILITIES,
+	MARK_DEVICE,
+	MARK_INODE,
+	MARK_SECONDS,
+	MARK_NANOSECONDS,
+	MARK_PARTS
+};
+
+static int add_mark(struct json_object *array, const struct driver_mark *mark)
+{
+	autostrbuf row = STRBUF_INIT(KEPT_BYTES_MAX);
+
+	strbuf_addf(&row, "%s|%u", mark->path, mark->capabilities);
+	if (mark->present)
+		strbuf_addf(&row, "|%" PRIu64 "|%" PRIu64 "|%" PRId64 "|%" PRIu32, mark->device,
+			    mark->inode, mark->seconds, mark->nanoseconds);
+	return add_row(array, &row);
+}
+
+/* Kind, capabilities, bits, whether CUDA looks for it, who asks for it, source, names. */
 enum { FILE_KIND, FILE_CAPABILITIES, FILE_BITS, FILE_CUDA, FILE_GATED, FILE_SOURCE, FILE_NAMES };
 
 static int add_file(struct json_object *array, const struct driver_file *file)
 {
-	autojson *row = json_object_new_array();
+	autostrbuf row = STRBUF_INIT(KEPT_BYTES_MAX);
 
-	if (!row || json_append_string(row, kind_names[file->kind]) < 0 ||
-	    json_append(row, json_object_new_uint64(file->capabilities)) < 0 ||
-	    json_append(row, json_object_new_uint64(file->bits)) < 0 ||
-	    json_append(row, json_object_new_uint64(file->cuda_search)) < 0 ||
-	    json_append(row, json_object_new_uint64(file->gated)) < 0 ||
-	    json_append_string(row, file->source) < 0)
-		return -ENOMEM;
+	strbuf_addf(&row, "%s|%u|%u|%u|%u|%s", kind_names[file->kind], file->capabilities,
+		    file->bits, file->cuda_search, file->gated, file->source);
 	for (size_t i = 0; i < file->names.count; i++)
-		if (json_append_string(row, file->names.items[i]) < 0)
-			return -ENOMEM;
-	return json_append(array, TAKE_PTR(row));
+		strbuf_addf(&row, "|%s", file->names.items[i]);
+	return add_row(array, &row);
+}
+
+static bool has_bar(const struct search *search)
+{
+	const struct driver_files *files = search->files;
+
+	for (size_t i = 0; i < search->marks->count; i++)
+		if (strchr(search->marks->items[i].path, BAR))
+			return true;
+	for (size_t i = 0; i < files->count; i++) {
+		if (strchr(files->items[i].source, BAR))
+			return true;
+		for (size_t k = 0; k < files->items[i].names.count; k++)
+			if (strchr(files->items[i].names.items[k], BAR))
+				return true;
+	}
+	return false;
 }
 
 /* A list of ours under KEY; NULL when out of memory. */
@@ -118,6 +149,8 @@ int search_write(const struct search *search, const char *path, struct error *er
 	driver_marks_prune(search->marks);
 	if (!driver_marks_settled(search->marks))
 		return 0; /* the next one who searches keeps it */
+	if (has_bar(search))
+		return 0; /* never seen; each start searches then */
 	if (search_firmware_path(search, &firmware) < 0 ||
 	    kept_to_json(search, firmware.data, &object) < 0)
 		return error_no_memory(error);
@@ -164,12 +197,37 @@ static const char *string_of(struct json_object *value)
 	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
 }
 
-static bool number_of(struct json_object *array, size_t at, uint64_t *ret)
-{
-	struct json_object *value = json_object_array_get_idx(array, at);
+/* The parts of a row, each ended by NUL in TEXT. */
+struct parts {
+	char text[ROW_MAX];
+	char *items[ROW_PARTS_MAX];
+	size_t count;
+};
 
-	*ret = json_object_get_uint64(value);
-	return json_object_is_type(value, json_type_int) && json_object_get_int64(value) >= 0;
+/* False when it is no row: no text, too long, or of too many parts. */
+static bool parts_read(struct json_object *row, struct parts *ret)
+{
+	const char *text = string_of(row);
+	size_t length = text ? strlen(text) : ROW_MAX;
+
+	ret->count = 0;
+	if (length >= ROW_MAX)
+		return false;
+	memcpy(ret->text, text, length + 1);
+	for (char *at = ret->text; at; ret->count++) {
+		if (ret->count == ROW_PARTS_MAX)
+			return false;
+		ret->items[ret->count] = at;
+		at = strchr(at, BAR);
+		if (at)
+			*at++ = '\0';
+	}
+	return true;
+}
+
+static bool number_of(const struct parts *parts, size_t at, uint64_t maximum, uint64_t *ret)
+{
+	return at < parts->count && parse_uint(parts->items[at], 0, maximum, ret) == 0;
 }
 
 static struct json_object *list_of(struct json_object *object, const char *key, size_t maximum)
@@ -184,27 +242,30 @@ static struct json_object *list_of(struct json_object *object, const char *key, 
 
 static int take_mark(struct kept *kept, struct json_object *row)
 {
-	const char *path = json_object_is_type(row, json_type_array)
-				   ? string_of(json_object_array_get_idx(row, 0))
-				   : NULL;
-	size_t length = path ? json_object_array_length(row) : 0;
-	uint64_t numbers[4] = { 0 };
+	static const uint64_t most[MARK_PARTS] = { 0,          CAPABILITY_ALL, UINT64_MAX,
+						   UINT64_MAX, INT64_MAX,      999999999 };
+	uint64_t numbers[MARK_PARTS] = { 0 };
+	struct parts parts;
 
-	if ((length != 1 && length != 5) || (!is_path(path) && strcmp(path, "/") != 0))
-		return fail_form(kept, "a mark is not a path with four numbers or none");
-	for (size_t i = 1; i < length; i++)
-		if (!number_of(row, i, &numbers[i - 1]))
+	if (!parts_read(row, &parts) ||
+	    (parts.count != MARK_CAPABILITIES + 1 && parts.count != MARK_PARTS) ||
+	    (!is_path(parts.items[MARK_PATH]) && strcmp(parts.items[MARK_PATH], "/") != 0))
+		return fail_form(kept, "a mark is not a path with one number or five");
+	for (size_t i = MARK_CAPABILITIES; i < parts.count; i++)
+		if (!number_of(&parts, i, most[i], &numbers[i]))
 			return fail_form(kept, "a number of a mark is wrong");
+	if (!search_wants(kept->search, (unsigned)numbers[MARK_CAPABILITIES]))
+		return 0;
 	struct driver_mark *mark =
 		VEC_ADD(&kept->marks.items, &kept->marks.count, &kept->marks.capacity);
 	if (!mark)
 		return error_no_memory(kept->error);
-	mark->path = strdup(path);
-	mark->present = length == 5;
-	mark->device = numbers[0];
-	mark->inode = numbers[1];
-	mark->seconds = (int64_t)numbers[2];
-	mark->nanoseconds = (uint32_t)numbers[3];
+	mark->path = strdup(parts.items[MARK_PATH]);
+	mark->present = parts.count == MARK_PARTS;
+	mark->device = numbers[MARK_DEVICE];
+	mark->inode = numbers[MARK_INODE];
+	mark->seconds = (int64_t)numbers[MARK_SECONDS];
+	mark->nanoseconds = (uint32_t)numbers[MARK_NANOSECONDS];
 	return mark->path ? 0 : error_no_memory(kept->error);
 }
 
@@ -235,14 +296,12 @@ static int kind_of(const char *name)
 	return -1;
 }
 
-static int take_names(const struct kept *kept, struct json_object *row, struct driver_file *file)
+static int take_names(const struct kept *kept, const struct parts *parts, struct driver_file *file)
 {
-	for (size_t i = FILE_NAMES; i < json_object_array_length(row); i++) {
-		const char *name = string_of(json_object_array_get_idx(row, i));
-
-		if (!name || !is_name(file->kind, name))
+	for (size_t i = FILE_NAMES; i < parts->count; i++) {
+		if (!is_name(file->kind, parts->items[i]))
 			return fail_form(kept, "a name of a file is wrong");
-		if (string_list_add(&file->names, name) < 0)
+		if (string_list_add(&file->names, parts->items[i]) < 0)
 			return error_no_memory(kept->error);
 	}
 	return 0;
@@ -254,30 +313,27 @@ struct row { /* of a file */
 	const char *source;
 };
 
-static bool row_read(struct json_object *object, struct row *ret)
+static bool row_read(const struct parts *parts, struct row *ret)
 {
-	if (!json_object_is_type(object, json_type_array) ||
-	    json_object_array_length(object) <= FILE_NAMES ||
-	    json_object_array_length(object) > FILE_NAMES + FILE_NAMES_MAX)
+	if (parts->count <= FILE_NAMES)
 		return false;
-	ret->kind = kind_of(string_of(json_object_array_get_idx(object, FILE_KIND)));
-	ret->source = string_of(json_object_array_get_idx(object, FILE_SOURCE));
-	if (ret->kind < 0 || !is_path(ret->source) ||
-	    !number_of(object, FILE_CAPABILITIES, &ret->capabilities) ||
-	    !number_of(object, FILE_BITS, &ret->bits) ||
-	    !number_of(object, FILE_CUDA, &ret->cuda) ||
-	    !number_of(object, FILE_GATED, &ret->gated))
-		return false;
-	return ret->capabilities <= CAPABILITY_ALL && ret->cuda <= 1 && ret->gated <= GATED_ALL &&
+	ret->kind = kind_of(parts->items[FILE_KIND]);
+	ret->source = parts->items[FILE_SOURCE];
+	return ret->kind >= 0 && is_path(ret->source) &&
+	       number_of(parts, FILE_CAPABILITIES, CAPABILITY_ALL, &ret->capabilities) &&
+	       number_of(parts, FILE_BITS, 64, &ret->bits) &&
+	       number_of(parts, FILE_CUDA, 1, &ret->cuda) &&
+	       number_of(parts, FILE_GATED, GATED_ALL, &ret->gated) &&
 	       (ret->kind == DRIVER_LIBRARY ? ret->bits == 32 || ret->bits == 64 : !ret->bits);
 }
 
 static int take_file(struct kept *kept, struct json_object *object)
 {
 	struct driver_files *files = kept->search->files;
+	struct parts parts;
 	struct row row;
 
-	if (!row_read(object, &row))
+	if (!parts_read(object, &parts) || !row_read(&parts, &row))
 		return fail_form(kept, "a file has no kind, capabilities, bits, source or names");
 	if (!search_is_inside(kept->search, row.source))
 		return fail_form(kept, "a source lies outside the driver root");
@@ -292,7 +348,7 @@ static int take_file(struct kept *kept, struct json_object *object)
 	file->cuda_search = row.cuda == 1;
 	file->gated = (unsigned)row.gated;
 	file->source = strdup(row.source);
-	return file->source ? take_names(kept, object, file) : error_no_memory(kept->error);
+	return file->source ? take_names(kept, &parts, file) : error_no_memory(kept->error);
 }
 
 static int take_notes(struct kept *kept)

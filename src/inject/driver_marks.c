@@ -46,16 +46,20 @@ static struct driver_mark *find(const struct driver_marks *marks, const char *pa
 }
 
 /* The first look counts: what changes between two looks shows later. */
-static int add(struct driver_marks *marks, const char *path, bool directory)
+static int add(struct driver_marks *marks, const char *path, unsigned capabilities, bool directory)
 {
 	struct driver_mark *known = find(marks, path, strlen(path)), mark;
 
 	if (known) {
 		known->directory |= directory;
+		known->capabilities = known->capabilities && capabilities
+					      ? known->capabilities | capabilities
+					      : 0;
 		return 0;
 	}
 	mark_take(path, &mark);
 	mark.directory = directory;
+	mark.capabilities = capabilities;
 	mark.path = strdup(path);
 	if (!mark.path)
 		return -ENOMEM;
@@ -72,8 +76,9 @@ enum { WAY_MAX = 2 * ROOT_PATH_MAX, LINKS_MAX = ROOT_LINKS_MAX };
 
 struct walk {
 	struct driver_marks *marks;
-	const char *root;   /* "" for "/" */
-	bool directory;     /* its names are wanted, not what it is */
+	const char *root; /* "" for "/" */
+	bool directory;   /* its names are wanted, not what it is */
+	unsigned capabilities;
 	unsigned links;     /* followed so far */
 	char way[WAY_MAX];  /* behind us: inside the root, without a link; "" is the root */
 	char rest[WAY_MAX]; /* still to go */
@@ -92,7 +97,7 @@ static int mark_way(struct walk *walk)
 {
 	if (!join(walk->path, walk->root, walk->way, ""))
 		return 0;
-	return add(walk->marks, *walk->path ? walk->path : "/", true);
+	return add(walk->marks, *walk->path ? walk->path : "/", walk->capabilities, true);
 }
 
 /* /etc changes with every address and password. */
@@ -109,7 +114,7 @@ static int mark_end(struct walk *walk)
 {
 	if (is_quiet(walk))
 		return mark_way(walk);
-	return add(walk->marks, walk->path, false);
+	return add(walk->marks, walk->path, walk->capabilities, false);
 }
 
 /* 1: the end of the way. */
@@ -117,7 +122,7 @@ static int follow(struct walk *walk, bool last)
 {
 	char target[ROOT_PATH_MAX], rest[WAY_MAX];
 	ssize_t length = readlink(walk->path, target, sizeof(target) - 1);
-	int r = add(walk->marks, walk->path, false);
+	int r = add(walk->marks, walk->path, walk->capabilities, false);
 
 	if (r == 0 && last && is_quiet(walk))
 		r = mark_way(walk);
@@ -144,7 +149,7 @@ static int step(struct walk *walk, const char *name)
 	if (!join(way, walk->way, "", name) || !join(walk->path, walk->root, way, ""))
 		return 1;
 	if (lstat(walk->path, &status) < 0)
-		r = last ? mark_end(walk) : add(walk->marks, walk->path, false);
+		r = last ? mark_end(walk) : add(walk->marks, walk->path, walk->capabilities, false);
 	else if (S_ISLNK(status.st_mode))
 		return follow(walk, last);
 	else if (!S_ISDIR(status.st_mode))
@@ -170,11 +175,13 @@ static bool next(struct walk *walk, char name[static NAME_MAX + 1])
 	return true;
 }
 
-int driver_marks_add(struct driver_marks *marks, const char *root, const char *path, bool directory)
+int driver_marks_add(struct driver_marks *marks, const char *root, const char *path,
+		     unsigned capabilities, bool directory)
 {
 	struct walk walk = { .marks = marks,
 			     .root = strcmp(root, "/") == 0 ? "" : root,
-			     .directory = directory };
+			     .directory = directory,
+			     .capabilities = capabilities };
 	char name[NAME_MAX + 1];
 	int r = 0;
 
@@ -197,14 +204,18 @@ void driver_marks_prune(struct driver_marks *marks)
 {
 	size_t kept = 0;
 
-	/* Names of a directory that is watched; not directories, whose own names change alone. */
+	/* Names of a directory that is watched for whoever they matter to; not directories, whose own
+	 * names change alone. */
 	for (size_t i = 0; i < marks->count; i++) {
 		struct driver_mark *mark = &marks->items[i];
 		const char *slash = strrchr(mark->path, '/');
 		const struct driver_mark *above =
 			find(marks, mark->path, (size_t)(slash - mark->path));
 
-		mark->spare = !mark->directory && above && above->directory;
+		mark->spare =
+			!mark->directory && above && above->directory &&
+			(!above->capabilities ||
+			 (mark->capabilities && !(mark->capabilities & ~above->capabilities)));
 	}
 	for (size_t i = 0; i < marks->count; i++) {
 		if (marks->items[i].spare)

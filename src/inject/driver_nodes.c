@@ -9,6 +9,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#define CHANNELS      "/nvidia-caps-imex-channels"
+#define CHANNEL_FIRST "nvidia-caps-imex-channels/channel0"
+
 enum { NODE_DIGITS = 5, CAPABILITY_TEXT_MAX = 1024 };
 
 /*
@@ -35,7 +38,7 @@ static const struct node_row {
 	{ "/infiniband", "uverbs", true, GATED_MOFED },
 	{ "/infiniband", "rdma_cm", false, GATED_MOFED },
 	{ "/nvidia-caps", "nvidia-cap", true, 0 },
-	{ "/nvidia-caps-imex-channels", "channel", true, 0 },
+	{ CHANNELS, "channel", true, 0 },
 	{ "/dri", "card", true, 0 },
 	{ "/dri", "renderD", true, 0 },
 };
@@ -129,23 +132,64 @@ static int add_node(struct search *search, const char *directory, const char *na
 	return 0;
 }
 
-static int nodes_in(struct search *search)
+/*
+ * Capabilities and a channel are looked at also when none is asked for: by their majors a node that
+ * lies about what it is can be told. Of thousands of channels one is enough.
+ */
+static bool wants_directory(const struct search *search, const char *directory)
 {
-	static const char *const directories[] = { "", "/nvidia-caps", "/nvidia-caps-imex-channels",
-						   "/infiniband", "/dri" };
+	const struct injection *wanted = search->wanted;
+
+	if (!wanted || strcmp(directory, "/nvidia-caps") == 0)
+		return true;
+	if (strcmp(directory, CHANNELS) == 0)
+		return !driver_files_node(search->files, CHANNEL_FIRST);
+	if (strcmp(directory, "/dri") == 0)
+		return injection_wants_display(wanted);
+	for (size_t i = 0; i < ARRAY_SIZE(node_rows); i++)
+		if (strcmp(node_rows[i].directory, directory) == 0 &&
+		    (node_rows[i].gated & wanted->gated))
+			return true;
+	return false;
+}
+
+static int nodes_in_directory(struct search *search, const char *directory)
+{
+	cleanup(string_list_release) struct string_list names = { 0 };
+	autostrbuf path = STRBUF_INIT(ROOT_PATH_MAX);
+
+	strbuf_addf(&path, "/dev%s", directory);
+	int r = strbuf_failed(&path);
+	if (r == 0)
+		r = search_list(search, path.data, is_node, false, &names);
+	for (size_t i = 0; r == 0 && i < names.count; i++)
+		r = add_node(search, directory, names.items[i]);
+	return r;
+}
+
+/* "nvidia0" or "nvidia-caps/nvidia-cap1". */
+static int named_node(struct search *search, const char *name)
+{
+	const char *slash = strchr(name, '/');
+	char directory[64];
+
+	if (!slash)
+		return add_node(search, "", name);
+	snprintf(directory, sizeof(directory), "/%.*s", (int)(slash - name), name);
+	return add_node(search, directory, slash + 1);
+}
+
+static int nodes_in(struct search *search, const struct string_list *names)
+{
+	static const char *const directories[] = { "", "/nvidia-caps", CHANNELS, "/infiniband",
+						   "/dri" };
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(directories); i++) {
-		cleanup(string_list_release) struct string_list names = { 0 };
-		autostrbuf path = STRBUF_INIT(ROOT_PATH_MAX);
-
-		strbuf_addf(&path, "/dev%s", directories[i]);
-		r = strbuf_failed(&path) < 0
-			    ? strbuf_failed(&path)
-			    : search_list(search, path.data, is_node, false, &names);
-		for (size_t k = 0; r == 0 && k < names.count; k++)
-			r = add_node(search, directories[i], names.items[k]);
-	}
+	for (size_t i = 0; r == 0 && i < names->count; i++)
+		r = named_node(search, names->items[i]);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(directories); i++)
+		if (wants_directory(search, directories[i]))
+			r = nodes_in_directory(search, directories[i]);
 	return r;
 }
 
@@ -168,6 +212,8 @@ static void gate_capability(const struct search *search, const char *what, unsig
 
 static void gate_capabilities(const struct search *search)
 {
+	if (search->wanted && !(search->wanted->gated & (GATED_MIG_CONFIG | GATED_MIG_MONITOR)))
+		return;
 	gate_capability(search, "config", GATED_MIG_CONFIG);
 	gate_capability(search, "monitor", GATED_MIG_MONITOR);
 }
@@ -175,14 +221,19 @@ static void gate_capabilities(const struct search *search)
 int search_nodes(struct search *search)
 {
 	cleanup(search_host_release) struct search host = { .root = -1 };
-	int r = nodes_in(search);
+	cleanup(string_list_release) struct string_list names = { 0 };
+	int r = search->wanted ? injection_node_names(search->wanted, &names) : 0;
 
+	if (r == 0 && search->wanted)
+		r = string_list_add(&names, CHANNEL_FIRST);
+	if (r == 0)
+		r = nodes_in(search, &names);
 	gate_capabilities(search);
 	if (r < 0 || strcmp(search->root_path, "/") == 0)
 		return r;
 	r = search_host(search, &host);
 	if (r == 0)
-		r = nodes_in(&host);
+		r = nodes_in(&host, &names);
 	if (r == 0)
 		gate_capabilities(&host);
 	return r;

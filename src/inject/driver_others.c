@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 /* Adds DIRECTORY/RELATIVE when it is a file of KIND; 1 when it was. */
 static int add_file(struct search *search, enum driver_file_kind kind, unsigned capabilities,
@@ -33,9 +34,11 @@ int search_binaries(struct search *search)
 
 		if (!search_wants(search, row->capabilities))
 			continue;
+		search->looking = row->capabilities;
 		for (size_t i = 0; r == 0 && binary_directories[i]; i++)
 			r = add_file(search, DRIVER_BINARY, row->capabilities,
 				     binary_directories[i], row->name, row->name);
+		search->looking = 0;
 		if (r < 0)
 			return r;
 	}
@@ -49,12 +52,14 @@ int search_configs(struct search *search)
 
 		if (!search_wants(search, row->capabilities))
 			continue;
+		search->looking = row->capabilities;
 		for (size_t i = 0; r == 0 && config_directories[i]; i++)
 			r = add_file(search, DRIVER_CONFIG, row->capabilities,
 				     config_directories[i], row->relative, row->target);
 		if (r == 0 && row->in_root)
 			r = add_file(search, DRIVER_CONFIG, row->capabilities, "", row->relative,
 				     row->target);
+		search->looking = 0;
 		if (r == 1)
 			search->files->items[search->files->count - 1].gated = row->gated;
 		if (r < 0)
@@ -141,6 +146,20 @@ static bool socket_fits(const struct socket_row *row, const struct stat *status)
 	return S_ISSOCK(status->st_mode);
 }
 
+/* In this machine's own root a name leads where it leads any process. Most sockets are absent. */
+static bool is_absent(const struct search *search, const char *path)
+{
+	return strcmp(search->root_path, "/") == 0 && access(path, F_OK) < 0 && errno == ENOENT;
+}
+
+static bool wants_socket(const struct search *search, const struct socket_row *row)
+{
+	if (!search->wanted)
+		return true;
+	return search_wants(search, row->capabilities) &&
+	       (!row->gated || (row->gated & search->wanted->gated));
+}
+
 /* 1 when one of the row's places below SEARCH's root has it. */
 static int add_socket(struct search *search, const struct socket_row *row)
 {
@@ -149,8 +168,10 @@ static int add_socket(struct search *search, const struct socket_row *row)
 	for (size_t i = 0; i < ARRAY_SIZE(places) && places[i]; i++) {
 		autofree char *source = NULL;
 		struct stat status;
-		int r = search_look(search, places[i], &status, &source);
 
+		if (is_absent(search, places[i]))
+			continue;
+		int r = search_look(search, places[i], &status, &source);
 		if (r == -ENOMEM)
 			return r;
 		if (r < 0)
@@ -181,6 +202,7 @@ int search_host(const struct search *search, struct search *ret)
 	*ret = (struct search){ .root = -1,
 				.root_path = strdup("/"),
 				.capabilities = search->capabilities,
+				.wanted = search->wanted,
 				.files = search->files };
 	if (!ret->root_path)
 		return -ENOMEM;
@@ -201,6 +223,8 @@ int search_sockets(struct search *search)
 	int r = search_host(search, &host);
 
 	for (const struct socket_row *row = socket_rows; r >= 0 && row->target; row++) {
+		if (!wants_socket(search, row))
+			continue;
 		r = add_socket(search, row);
 		if (r == 0 && strcmp(search->root_path, "/") != 0)
 			r = add_socket(&host, row);

@@ -17,9 +17,10 @@ struct search_link { /* <base>.so of a library, met before or after the library 
 };
 
 struct search {
-	int root;              /* O_PATH */
-	char *root_path;       /* real path of the driver root; owned */
-	unsigned capabilities; /* what is looked for */
+	int root;                       /* O_PATH */
+	char *root_path;                /* real path of the driver root; owned */
+	unsigned capabilities;          /* what is looked for */
+	const struct injection *wanted; /* only nodes and sockets of this one; NULL: all */
 	struct driver_files *files;
 	size_t library_count;
 	struct search_link *links; /* owned */
@@ -32,6 +33,7 @@ struct search {
 	struct search_place *places; /* directories that were looked into; owned */
 	size_t place_count, place_capacity;
 	struct driver_marks *marks; /* what was looked at, to be kept; NULL: not noted */
+	unsigned looking;           /* for which capabilities at the moment; 0: for any */
 };
 
 struct search_place {
@@ -83,3 +85,8 @@ int search_firmware(struct search *search);
 int search_configs(struct search *search);
 int search_sockets(struct search *search);
 int search_nodes(struct search *search);
+
+/* The nodes that the plan of INJECTION will ask for by name, below /dev (plan_devices.c). 0 or -ENOMEM. */
+int injection_node_names(const struct injection *injection, struct string_list *ret);
+/* Whether it may ask for display nodes, which are found by their card. */
+bool injection_wants_display(const struct injection *injection);

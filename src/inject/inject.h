@@ -59,6 +59,13 @@ int driver_files_read(const char *path, const char *root, const char *version,
 		      unsigned capabilities, struct driver_files **ret, struct error *error);
 int driver_files_find_kept(const char *path, const char *root, const char *version,
 			   unsigned capabilities, struct driver_files **ret, struct error *error);
+struct injection;
+/*
+ * The same for one plan: of INJECTION's driver root and version, and of nodes and sockets only what
+ * edit_plan_build() may ask for with it. Its files are not looked at.
+ */
+int driver_files_find_injection(const char *path, const struct injection *injection,
+				struct driver_files **ret, struct error *error);
 /* Searches and writes it, unless the one that is there still holds. Nothing is written while files of
  * the driver have just changed: the next one who keeps it does. */
 int driver_files_keep(const char *path, const char *root, const char *version, struct error *error);

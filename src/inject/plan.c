@@ -161,7 +161,7 @@ int edit_plan_build(const struct injection *injection, struct edit_plan *ret,
 				   .plan = &plan,
 				   .reason = ret_reason ? ret_reason : &reason,
 				   .error = error,
-				   .guard.root = -1 };
+				   .guard = { .root = -1, .directory_fd = -1 } };
 
 	if (injection->grant_count > 0 && (!injection->files || !injection->inventory))
 		return error_set(error, EINVAL, "a grant without an inventory and driver files");

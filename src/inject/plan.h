@@ -5,13 +5,16 @@
 #include "formats/formats.h"
 #include "inject/inject.h"
 
-enum { EDITS_MAX = 4096 };
+enum { EDITS_MAX = 4096, GUARD_DIRECTORY_MAX = 256 };
 
 /* Places in the container where nothing of ours may be created. */
 struct guard {
 	int root;                   /* O_PATH on the container's root, or -1 */
 	struct string_list places;  /* mounts of volumes, links resolved inside the root */
 	struct string_list sources; /* what is mounted there, one a place; "" unknown */
+	/* The directory that was looked at last, in which most mount points are: no link leads to it. */
+	char directory[GUARD_DIRECTORY_MAX]; /* "" none */
+	int directory_fd;                    /* or -ENOENT */
 };
 
 struct builder {
@@ -43,8 +46,8 @@ int guard_covers(const struct guard *guard, const char *path, const char **ret);
  * other way round. *real is where a dangling link on the way ends, "" when there is none: runc makes
  * the mount point there, crun (1.8, "openat2: No such file") none.
  */
-int guard_mount_point(const struct guard *guard, const char *path, bool directory,
-		      struct strbuf *real, const char **ret);
+int guard_mount_point(struct guard *guard, const char *path, bool directory, struct strbuf *real,
+		      const char **ret);
 /*
  * What the container sees at PATH because of a volume of its own: the path on the host, into HOST.
  * 2 when the volume is at PATH itself, 1 when above, 0 when there is none or its source is no path,

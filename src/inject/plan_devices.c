@@ -11,10 +11,12 @@
 #include <sys/sysmacros.h>
 
 #include "inject/device_name.h"
+#include "inject/driver_search.h"
 #include "inject/plan.h"
 
 /* nvidia, nvidiactl and nvidia-modeset have this major by registration (kernel devices.txt); the
  * minors from 254 on are nvidia-modeset and nvidiactl (nv.h), those below are cards. */
+#define CHANNEL "nvidia-caps-imex-channels/channel"
 enum { CARD_MAJOR = 195, CARD_MINORS = 254, DISPLAY_MAJOR = 226 };
 
 /* The grant that holds CARD as a card, and how much of it; NULL when none does. */
@@ -142,7 +144,7 @@ static const struct family {
 	unsigned major;
 } family_rows[] = {
 	{ "nvidia-caps/nvidia-cap", 0 },
-	{ "nvidia-caps-imex-channels/channel", 0 },
+	{ CHANNEL, 0 },
 	{ "dri/card", DISPLAY_MAJOR },
 	{ "dri/renderD", DISPLAY_MAJOR },
 };
@@ -246,14 +248,18 @@ static int add_card_node(struct builder *builder, const struct card *card, const
 	return add_device(builder, node, card, reason);
 }
 
+bool injection_wants_display(const struct injection *injection)
+{
+	return injection->capabilities & (CAPABILITY_GRAPHICS | CAPABILITY_DISPLAY);
+}
+
 /* Nodes of the kernel's display drivers, which stand for one card. */
 static int add_display_nodes(struct builder *builder, const struct card *card)
 {
 	const struct injection *injection = builder->injection;
 	char which[CARD_DESCRIPTION_MAX], reason[CARD_DESCRIPTION_MAX + 64];
 
-	if (!*card->bus_id ||
-	    !(injection->capabilities & (CAPABILITY_GRAPHICS | CAPABILITY_DISPLAY)))
+	if (!*card->bus_id || !injection_wants_display(injection))
 		return 0;
 	card_describe(card, which);
 	snprintf(reason, sizeof(reason), "display node of %s, which is granted", which);
@@ -391,6 +397,13 @@ static const struct {
 	  "display opens it; it gives access to no card", NULL },
 };
 
+static bool wants_control(const struct injection *injection, size_t row)
+{
+	unsigned capabilities = control_rows[row].capabilities;
+
+	return !capabilities || (capabilities & injection->capabilities);
+}
+
 static int add_controls(struct builder *builder)
 {
 	const struct injection *injection = builder->injection;
@@ -400,8 +413,7 @@ static int add_controls(struct builder *builder)
 			driver_files_node(injection->files, control_rows[i].name);
 		int r = 0;
 
-		if (control_rows[i].capabilities &&
-		    !(control_rows[i].capabilities & injection->capabilities))
+		if (!wants_control(injection, i))
 			continue;
 		if (node)
 			r = add_device(builder, node, NULL, control_rows[i].reason);
@@ -467,8 +479,7 @@ static int add_channels(struct builder *builder)
 	for (size_t i = 0; imex && r == 0 && i < imex->count; i++) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "nvidia-caps-imex-channels/channel%.16s",
-			 imex->items[i]);
+		snprintf(name, sizeof(name), CHANNEL "%.16s", imex->items[i]);
 		const struct driver_node *node = driver_files_node(builder->injection->files, name);
 		if (!node)
 			return error_set(
@@ -478,6 +489,24 @@ static int add_channels(struct builder *builder)
 				imex->items[i], name);
 		r = add_device(builder, node, NULL, "IMEX channel that is asked for");
 	}
+	return r;
+}
+
+/* Those of its instances are listed anyway, by their directory. */
+int injection_node_names(const struct injection *injection, struct string_list *ret)
+{
+	const struct inventory *inventory = injection->inventory;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && inventory && i < inventory->card_count; i++)
+		if (inventory->cards[i].minor != CARD_MINOR_NONE &&
+		    injection_grants(injection, &inventory->cards[i]))
+			r = string_list_addf(ret, "nvidia%u", inventory->cards[i].minor);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(control_rows); i++)
+		if (wants_control(injection, i))
+			r = string_list_add(ret, control_rows[i].name);
+	for (size_t i = 0; r == 0 && injection->imex && i < injection->imex->count; i++)
+		r = string_list_addf(ret, CHANNEL "%.16s", injection->imex->items[i]);
 	return r;
 }
 

@@ -224,17 +224,45 @@ static int mount_point_behind_links(const struct guard *guard, const char *path,
 	return r ? r : in_volume(guard, path, ret);
 }
 
-int guard_mount_point(const struct guard *guard, const char *path, bool directory,
-		      struct strbuf *real, const char **ret)
+/* The directory of PATH, opened once for all mount points in it; -ELOOP when a link leads there. */
+static int open_directory(struct guard *guard, const char *path, size_t length)
 {
-	/* One call where there is no link on the way: so in nearly every image, and for each mount. */
-	autoclose int fd = guard->root < 0 ? -EBADF : root_open_plain(guard->root, path);
+	if (length >= sizeof(guard->directory) || length == 0)
+		return -ELOOP; /* looked at as a link is, which does for any path */
+	if (strncmp(guard->directory, path, length) == 0 && !guard->directory[length])
+		return guard->directory_fd;
+	cleanup_close(&guard->directory_fd);
+	memcpy(guard->directory, path, length);
+	guard->directory[length] = '\0';
+	guard->directory_fd = root_open_plain(guard->root, guard->directory);
+	return guard->directory_fd;
+}
+
+/* What PATH is where there is no link on the way and none at its end; -ENOENT, or another -errno. */
+static int look_plainly(struct guard *guard, const char *path, struct stat *ret)
+{
+	const char *slash = strrchr(path, '/');
+	int fd = guard->root < 0 || !slash[1] || slash[1] == '.'
+			 ? -EBADF
+			 : open_directory(guard, path, (size_t)(slash - path));
+
+	if (fd < 0)
+		return fd;
+	if (fstatat(fd, slash + 1, ret, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return S_ISLNK(ret->st_mode) ? -ELOOP : 0;
+}
+
+int guard_mount_point(struct guard *guard, const char *path, bool directory, struct strbuf *real,
+		      const char **ret)
+{
 	struct stat status;
+	int r = look_plainly(guard, path, &status);
 
 	*ret = path;
-	if (fd < 0 && fd != -ENOENT)
+	if (r < 0 && r != -ENOENT)
 		return mount_point_behind_links(guard, path, directory, real, ret);
-	if (fd >= 0 && fstat(fd, &status) == 0 && (S_ISDIR(status.st_mode) != 0) != directory)
+	if (r == 0 && (S_ISDIR(status.st_mode) != 0) != directory)
 		return 1;
 	return in_places(guard, path, ret);
 }
@@ -293,7 +321,7 @@ int guard_check(struct builder *builder)
 {
 	int r = 0;
 
-	builder->guard = (struct guard){ .root = builder->injection->root_fd };
+	builder->guard = (struct guard){ .root = builder->injection->root_fd, .directory_fd = -1 };
 	if (builder->guard.root >= 0)
 		r = check_directories(builder);
 	if (r == 0 && builder->injection->spec)
@@ -307,4 +335,5 @@ void guard_release(struct guard *guard)
 {
 	string_list_release(&guard->places);
 	string_list_release(&guard->sources);
+	cleanup_close(&guard->directory_fd);
 }

@@ -188,6 +188,8 @@ static const struct {
 	{ MAKE, "lib/firmware/updates/nvidia/" V "/gsp_ga10x.bin", NULL, -ESTALE },
 	{ MAKE, "sys/module/firmware_class/parameters/path", "/opt/firmware\n", -ESTALE },
 	{ MAKE, "etc/cufile.json", NULL, -ESTALE },
+	{ MAKE, "etc/vulkan/icd.d/nvidia_icd.json", NULL, -ESTALE }, /* for graphics only */
+	{ MAKE, "usr/local/sbin/nvidia-cuda-mps-server", NULL, -ESTALE },
 	/* what nobody looked at */
 	{ MAKE, "etc/shadow", NULL, 0 },
 	{ DELETE, "etc/passwd", NULL, 0 },
@@ -225,6 +227,20 @@ static void change_tree(const char *tree, size_t row)
 	}
 }
 
+/* A list that is said to hold for some capabilities says what a search for them finds. */
+static void must_hold_for_each(const struct place *place)
+{
+	for (unsigned capabilities = 0; capabilities <= CAPABILITY_ALL; capabilities++) {
+		cleanup(driver_files_freep) struct driver_files *kept = NULL, *found = NULL;
+
+		if (read_list(place, capabilities, &kept, NULL) < 0)
+			continue;
+		assert_int_equal(driver_files_find_for(place->tree, V, capabilities, &found, NULL),
+				 0);
+		must_be_equal(kept, found);
+	}
+}
+
 TEST(what_changed_is_noticed)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
@@ -241,8 +257,9 @@ TEST(what_changed_is_noticed)
 			fail_msg("%d: %s", r, error.message);
 		if (r < 0)
 			assert_non_null(strstr(error.message, "gpupool inventory"));
-		/* With the search behind it the answer is right either way. */
 		driver_files_free(TAKE_PTR(kept));
+		must_hold_for_each(&place);
+		/* With the search behind it the answer is right either way. */
 		r = driver_files_find_kept(place.list, place.tree, V, CAPABILITY_ALL, &kept, NULL);
 		assert_int_equal(driver_files_find_for(place.tree, V, CAPABILITY_ALL, &found, NULL),
 				 r);
@@ -339,51 +356,61 @@ TEST(who_may_write_it)
 	place_remove(&place);
 }
 
+#define MARKS "\"marks\":[\""
+
 /* The list with one text replaced by another. */
 static const struct {
 	const char *from, *to, *sentence;
 	int r;
 } forms[] = {
 	{ "{", "[", "list.json:1:", -EINVAL },
-	{ "\"version\":1", "\"version\":2", "another version", -EINVAL },
-	{ "\"version\":1", "\"version\":\"1\"", "another version", -EINVAL },
+	{ "\"version\":2", "\"version\":1", "another version", -EINVAL },
+	{ "\"version\":2", "\"version\":\"2\"", "another version", -EINVAL },
 	{ "\"driverVersion\":\"" V "\"", "\"driverVersion\":\"\"", "no driver version", -EINVAL },
 	{ "\"driverVersion\"", "\"x\"", "no driver version", -EINVAL },
 	{ "\"marks\"", "\"x\"", "no marks", -EINVAL },
-	{ "\"marks\":[[\"/", "\"marks\":[[\"", "a mark", -EINVAL },
-	{ "\"marks\":[[", "\"marks\":[{}, [", "a mark", -EINVAL },
-	{ "\"marks\":[[", "\"marks\":[[], [", "a mark", -EINVAL },
-	{ "\"marks\":[[", "\"marks\":[[\"/x\",1], [", "a mark", -EINVAL },
-	{ "\"marks\":[[", "\"marks\":[[\"/x\",1,2,3,\"4\"], [", "a number", -EINVAL },
-	{ "\"marks\":[[", "\"marks\":[[\"/x\",1,2,-3,4], [", "a number", -EINVAL },
-	{ "\"marks\":[[", "\"marks\":[[\"/x/../y\"], [", "a mark", -EINVAL },
-	{ "\"marks\":[[", "\"marks\":[[\"/\"], [", "/ has changed", -ESTALE },
+	{ MARKS "/", MARKS, "a mark", -EINVAL },
+	{ MARKS, "\"marks\":[{}, \"", "a mark", -EINVAL },
+	{ MARKS, "\"marks\":[[], \"", "a mark", -EINVAL },
+	{ MARKS, MARKS "\", \"", "a mark", -EINVAL },
+	{ MARKS, MARKS "/x|1|2\", \"", "a mark", -EINVAL },
+	{ MARKS, MARKS "/x|0|1|2|3|4|5\", \"", "a mark", -EINVAL },
+	{ MARKS, MARKS "/x|0|1|2|-3|4\", \"", "a number", -EINVAL },
+	{ MARKS, MARKS "/x|0|1|2|3|\", \"", "a number", -EINVAL },
+	{ MARKS, MARKS "/x|0|1|2|3|1000000000\", \"", "a number", -EINVAL },
+	{ MARKS, MARKS "/x|0|1|99999999999999999999|3|4\", \"", "a number", -EINVAL },
+	{ MARKS, MARKS "/x/../y|0\", \"", "a mark", -EINVAL },
+	{ MARKS, MARKS "/x|128\", \"", "a number", -EINVAL },
+	{ MARKS, MARKS "/|0\", \"", "/ has changed", -ESTALE },
+	{ MARKS, MARKS "/|1\", \"", "/ has changed", -ESTALE },
 	{ "\"files\"", "\"x\"", "no files", -EINVAL },
 	{ "\"notes\"", "\"x\"", "no notes", -EINVAL },
 	{ "\"notes\":[", "\"notes\":[7,", "a note", -EINVAL },
-	{ "[\"binary\",", "[\"socket\",", "a file", -EINVAL },
-	{ "[\"binary\",", "[\"library\",", "a file", -EINVAL },
-	{ "[\"binary\",", "[7,", "a file", -EINVAL },
-	{ "[\"binary\",", "{}, [\"binary\",", "a file", -EINVAL },
-	{ "[\"binary\",2,0,0,0,", "[\"binary\",2,64,0,0,", "a file", -EINVAL },
-	{ "[\"binary\",2,0,0,0,", "[\"binary\",2,0,2,0,", "a file", -EINVAL },
-	{ "[\"binary\",2,0,0,0,", "[\"binary\",2,0,0,64,", "a file", -EINVAL },
-	{ "[\"binary\",2,0,0,0,", "[\"binary\",128,0,0,0,", "a file", -EINVAL },
-	{ "[\"binary\",2,0,0,0,", "[\"binary\",-1,0,0,0,", "a file", -EINVAL },
-	{ "[\"binary\",2,0,0,0,", "[\"binary\",true,0,0,0,", "a file", -EINVAL },
-	{ "[\"binary\",2,0,0,0,\"", "[\"binary\",2,0,0,0,\".", "a file", -EINVAL },
-	{ "[\"binary\",2,0,0,0,\"/", "[\"binary\",2,0,0,0,\"/etc/../", "a file", -EINVAL },
-	{ "[\"binary\",2,0,0,0,\"/", "[\"binary\",2,0,0,0,\"/etc/", "outside the driver root",
-	  -EINVAL },
-	{ ",\"nvidia-smi\"]", ",7]", "a name", -EINVAL },
-	{ ",\"nvidia-smi\"]", "]", "a file", -EINVAL },
-	{ ",\"nvidia-smi\"]", ",\"\"]", "a name", -EINVAL },
-	{ ",\"nvidia-smi\"]", ",\"a/b\"]", "a name", -EINVAL },
-	{ ",\"libcuda.so.1\"", ",\"/libcuda.so.1\"", "a name", -EINVAL },
-	{ ",\"libcuda.so.1\"", ",\"../libcuda.so.1\"", "a name", -EINVAL },
-	{ ",\"/etc/OpenCL", ",\"/etc/../x", "a name", -EINVAL },
-	{ ",\"/etc/OpenCL", ",\"etc", "a name", -EINVAL },
-	{ ",\"nvidia-smi\"]", ",\"nvidia-smi\",\"a\"]", "", 0 },
+	{ "\"binary|", "\"socket|", "a file", -EINVAL },
+	{ "\"binary|", "\"library|", "a file", -EINVAL },
+	{ "\"binary|", "\"7|", "a file", -EINVAL },
+	{ "\"binary|", "{}, \"binary|", "a file", -EINVAL },
+	{ "\"binary|2|0|0|0|", "\"binary|2|64|0|0|", "a file", -EINVAL },
+	{ "\"binary|2|0|0|0|", "\"binary|2|0|2|0|", "a file", -EINVAL },
+	{ "\"binary|2|0|0|0|", "\"binary|2|0|0|64|", "a file", -EINVAL },
+	{ "\"binary|2|0|0|0|", "\"binary|128|0|0|0|", "a file", -EINVAL },
+	{ "\"binary|2|0|0|0|", "\"binary|-1|0|0|0|", "a file", -EINVAL },
+	{ "\"binary|2|0|0|0|", "\"binary|true|0|0|0|", "a file", -EINVAL },
+	{ "\"binary|2|0|0|0|", "\"binary|2|0|0|0|.", "a file", -EINVAL },
+	{ "\"binary|2|0|0|0|/", "\"binary|2|0|0|0|/etc/../", "a file", -EINVAL },
+	{ "\"binary|2|0|0|0|/", "\"binary|2|0|0|0|/etc/", "outside the driver root", -EINVAL },
+	{ "|nvidia-smi\"", "\"", "a file", -EINVAL },
+	{ "|nvidia-smi\"", "|\"", "a name", -EINVAL },
+	{ "|nvidia-smi\"", "|a/b\"", "a name", -EINVAL },
+	{ "|libcuda.so.1", "|/libcuda.so.1", "a name", -EINVAL },
+	{ "|libcuda.so.1", "|../libcuda.so.1", "a name", -EINVAL },
+	{ "|/etc/OpenCL", "|/etc/../x", "a name", -EINVAL },
+	{ "|/etc/OpenCL", "|etc", "a name", -EINVAL },
+	{ "|nvidia-smi\"", "|nvidia-smi|a\"", "", 0 },
+	{ "|nvidia-smi\"",
+	  "|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a"
+	  "|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a\"",
+	  "a file", -EINVAL },
 };
 
 static char *replaced(const char *text, const char *from, const char *to)

@@ -266,7 +266,8 @@ static void big_text(struct strbuf *text)
 	strbuf_adds(text, "]");
 	for (int i = 0; i < 40; i++)
 		strbuf_addf(text,
-			    ",\"a key that is so long that it has to be kept apart %d\":"
+			    ",\"a key that is so very long that it has to be kept apart from all "
+			    "the others %d\":"
 			    "\"a value that is so long that it has to be kept apart\"",
 			    i);
 	strbuf_adds(text, "}");

@@ -206,9 +206,32 @@ static void mig_directory_mark(const char *path, unsigned depth, uint64_t mark, 
 	}
 }
 
+static int read_stamps(const char *base, struct procfs_stamps *ret, struct error *error)
+{
+	autofree char *version = NULL, *capabilities = NULL;
+
+	if (tree_read(&version, PROCFS_TEXT_MAX, "%s/version", base) == 0)
+		(void)procfs_parse_version(version, ret->version);
+	int r = tree_path(&capabilities, error, "%s/capabilities", base);
+	if (r == 0)
+		mig_directory_mark(capabilities, 0, UINT64_C(0xcbf29ce484222325),
+				   &ret->mig_generation);
+	return r;
+}
+
+int procfs_read_stamps(const char *driver_root, struct procfs_stamps *ret, struct error *error)
+{
+	autofree char *base = NULL;
+	int r = tree_choose(driver_root, "/proc/driver/nvidia", &base, error);
+
+	*ret = (struct procfs_stamps){ 0 };
+	return r < 0 ? r : read_stamps(base, ret, error);
+}
+
 int procfs_read(const char *driver_root, struct procfs *ret, struct error *error)
 {
-	autofree char *base = NULL, *version = NULL, *capabilities = NULL;
+	autofree char *base = NULL;
+	struct procfs_stamps stamps = { 0 };
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
@@ -219,12 +242,11 @@ int procfs_read(const char *driver_root, struct procfs *ret, struct error *error
 	if (!ret->present)
 		return 0;
 	memcpy(ret->base, base, strlen(base) + 1); /* a path of tree_choose() fits */
-	if (tree_read(&version, PROCFS_TEXT_MAX, "%s/version", base) == 0)
-		(void)procfs_parse_version(version, ret->version);
-	r = tree_path(&capabilities, error, "%s/capabilities", base);
+	r = read_stamps(base, &stamps, error);
 	if (r < 0)
 		return r;
-	mig_directory_mark(capabilities, 0, UINT64_C(0xcbf29ce484222325), &ret->mig_generation);
+	memcpy(ret->version, stamps.version, sizeof(ret->version));
+	ret->mig_generation = stamps.mig_generation;
 	return procfs_read_cards(base, ret, error);
 }
 

@@ -39,6 +39,12 @@ struct procfs_instance {
 
 #define PROCFS_INSTANCES_MAX 512u
 
+/* By which a reader of an old answer can tell that it is old. */
+struct procfs_stamps {
+	char version[DEVICE_VERSION_MAX]; /* of the kernel module, "" unknown or absent */
+	uint64_t mig_generation; /* changes with the MIG instances that exist; 0 without any */
+};
+
 struct procfs {
 	bool present;                               /* the module's directory is there */
 	char base[PATH_MAX];                        /* that directory */
@@ -85,6 +91,8 @@ bool procfs_devices_has_nvidia(const char *text);
  * absence is success with present == false.
  */
 int procfs_read(const char *driver_root, struct procfs *ret, struct error *error);
+/* Of that only the stamps. */
+int procfs_read_stamps(const char *driver_root, struct procfs_stamps *ret, struct error *error);
 /*
  * Reads each card's information in this process. The module takes locks for it: with a driver
  * that hangs it can block for ever, so only for those who start no helper.
