@@ -15,6 +15,9 @@
 #define PATH_CDI         "/etc/cdi"     /* CDI specs that stay */
 #define PATH_CDI_RUN     "/var/run/cdi" /* and those of this boot, which are stronger */
 
+#define PATH_KUBELET_SOCKET "/var/lib/kubelet/device-plugins/kubelet.sock"
+#define PATH_POD_RESOURCES  "/var/lib/kubelet/pod-resources/kubelet.sock"
+
 /* Below the run directory, beside the inventory. */
 #define NAME_DRIVER_FILES "driver-files.json"
 

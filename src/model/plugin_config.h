@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/base.h"
 #include "model/card.h"
@@ -214,10 +213,20 @@ int plugin_config_to_yaml(const struct plugin_config *config, struct strbuf *ret
 int plugin_config_report(const struct plugin_config *config, struct json_object **ret,
 			 struct error *error);
 
+/* The names of a key, for pages and tests; each list ends with NULL. */
+struct plugin_key_names {
+	const char *path; /* in the file; NULL: not there */
+	const char *const *flags, *const *variables;
+	const char *fallback; /* the default; NULL or "": empty */
+	bool idle;            /* accepted without effect */
+};
+/* False past the last row. */
+bool plugin_key_names(unsigned row, struct plugin_key_names *ret);
+
 /* Texts made from the table: --help in groups, the man page in scdoc's form, bash completion. */
-void plugin_print_help(FILE *out);
-void plugin_print_man(FILE *out);
-void plugin_print_completion(FILE *out);
+void plugin_add_help(struct strbuf *out);
+void plugin_add_man(struct strbuf *out);
+void plugin_add_completion(struct strbuf *out);
 
 const char *mig_strategy_to_string(enum mig_strategy strategy);
 /* "cdi-cri,envvar" of bits. */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpupoold: the node daemon. What it knows of its options is the table in model/plugin_config.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/model.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+#define TEXT_MAX_BYTES (1u << 20)
+
+static int fail(const struct error *error, int code)
+{
+	fprintf(stderr, "gpupoold: %s\n", error->message);
+	return code;
+}
+
+/* A usage error on the command line is 2, a broken file or environment 1. */
+static int read_config(const struct plugin_flags *flags, struct plugin_config *ret,
+		       struct error *error)
+{
+	const struct plugin_inputs inputs = { .flags = flags,
+					      .environment = environ,
+					      .usual_file = PATH_CONFIG };
+
+	return plugin_config_read(&inputs, ret, error);
+}
+
+static int print_config(const struct plugin_config *config, bool json)
+{
+	autostrbuf text = STRBUF_INIT(TEXT_MAX_BYTES);
+	struct error error = ERROR_INIT;
+	autojson *report = NULL;
+	int r;
+
+	if (json) {
+		r = plugin_config_report(config, &report, &error);
+		if (r == 0)
+			r = json_to_text(report, true, &text, &error);
+		strbuf_addc(&text, '\n');
+	} else {
+		r = plugin_config_to_yaml(config, &text, &error);
+	}
+	if (r < 0)
+		return fail(&error, EXIT_FAILED);
+	fputs(text.data, stdout);
+	return EXIT_DONE;
+}
+
+static int print_text(enum plugin_action action)
+{
+	autostrbuf text = STRBUF_INIT(TEXT_MAX_BYTES);
+
+	if (action == PLUGIN_HELP)
+		plugin_add_help(&text);
+	else if (action == PLUGIN_MAN)
+		plugin_add_man(&text);
+	else if (action == PLUGIN_COMPLETION)
+		plugin_add_completion(&text);
+	else
+		strbuf_adds(&text, "gpupoold " GPUPOOL_VERSION "\n");
+	if (text.failed) {
+		fputs("gpupoold: out of memory\n", stderr);
+		return EXIT_FAILED;
+	}
+	fputs(text.data, stdout);
+	return EXIT_DONE;
+}
+
+/* Without the daemon's loop there is nothing to run: the configuration can be checked, and no more. */
+static int run_daemon(const struct plugin_config *config)
+{
+	(void)config;
+	fputs("gpupoold: this version can check its configuration only; write gpupoold --check\n",
+	      stderr);
+	return EXIT_FAILED;
+}
+
+static int run(const struct plugin_flags *flags)
+{
+	cleanup(plugin_config_release) struct plugin_config config = { .notes = { 0 } };
+	struct error error = ERROR_INIT;
+
+	int r = read_config(flags, &config, &error);
+	if (r < 0)
+		return fail(&error, r == -EINVAL ? EXIT_USAGE : EXIT_FAILED);
+	if (flags->action == PLUGIN_CHECK) {
+		int code = print_config(&config, flags->json);
+
+		if (code != EXIT_DONE)
+			return code;
+	}
+	if (plugin_config_supported(&config, &error) < 0)
+		return fail(&error, EXIT_FAILED);
+	return flags->action == PLUGIN_CHECK ? EXIT_DONE : run_daemon(&config);
+}
+
+/* As gpupool's: what a caller may have left in another state than we rely on. */
+static void start_from_known_state(void)
+{
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
+
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+			exit(EXIT_FAILED);
+	sigaction(SIGCHLD, &standard, NULL);
+	umask(022);
+}
+
+int main(int argc, char **argv)
+{
+	cleanup(plugin_flags_release) struct plugin_flags flags = { .action = PLUGIN_RUN };
+	struct error error = ERROR_INIT;
+
+	start_from_known_state();
+	int r = plugin_flags_parse(argc, argv, &flags, &error);
+	if (r < 0)
+		return fail(&error, r == -ENOMEM ? EXIT_FAILED : EXIT_USAGE);
+	int code = flags.action == PLUGIN_RUN || flags.action == PLUGIN_CHECK
+			   ? run(&flags)
+			   : print_text(flags.action);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fputs("gpupoold: standard output could not be written\n", stderr);
+		return EXIT_FAILED;
+	}
+	return code;
+}
