@@ -27,4 +27,6 @@
 #define ENV_NVML_HELPER "GPUPOOL_NVML_HELPER" /* path of the gpupool-nvml program */
 #define ENV_CDI_STAMP   "GPUPOOL_CDI_STAMP"   /* in containers: of which driver the CDI spec is */
 
+#define ENV_NODE_NAME "NODE_NAME" /* what the cluster calls this machine */
+
 #define NAME_NVML_HELPER "gpupool-nvml"

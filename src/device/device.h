@@ -5,16 +5,30 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/base.h"
 #include "device/events.h"
 #include "model/model.h"
+
+#define DEVICE_STUCK_MAX 2u
+
+/* Helpers that are caught in the driver and cannot be ended: with two of them no other is started. */
+struct device_stuck {
+	pid_t pids[DEVICE_STUCK_MAX];
+	unsigned count;
+};
+void device_stuck_add(struct device_stuck *stuck, pid_t pid);
+/* Forgets those that have ended meanwhile. */
+void device_stuck_reap(struct device_stuck *stuck);
 
 struct device_options {
 	const char *driver_root; /* NULL: search in the documented order */
 	const char *helper;      /* path of gpupool-nvml; NULL: beside this program, then libexec */
 	unsigned deadline_ms;    /* for one answer of the driver; 0: 5000 */
 	bool no_nvml;            /* procfs and sysfs only, by the caller itself: can block */
-	bool samples;            /* also what changes: heat, power, use, errors */
+	struct device_stuck *stuck; /* over several probes; NULL: of this one */
+	bool samples;               /* also what changes: heat, power, use, errors */
 };
 
 /* The first driver root that holds a driver: option, GPUPOOL_DRIVER_ROOT, /, ... (design 3). */

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "device/events.h"
 #include "device/links.h"
 #include "device/nvml/helper.h"
 #include "device/nvml/information.h"
@@ -96,11 +97,48 @@ static int probe_find_library(struct probe *probe, char **ret, struct error *err
 	return 0;
 }
 
+void device_stuck_add(struct device_stuck *stuck, pid_t pid)
+{
+	if (pid > 0 && stuck->count < DEVICE_STUCK_MAX)
+		stuck->pids[stuck->count++] = pid;
+}
+
+void device_stuck_reap(struct device_stuck *stuck)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < stuck->count; i++)
+		if (!device_child_reap(stuck->pids[i]))
+			stuck->pids[kept++] = stuck->pids[i];
+	stuck->count = kept;
+}
+
+/* With two helpers caught it is known what the next one would meet. */
+static bool probe_is_stuck(struct probe *probe, const struct device_stuck *stuck)
+{
+	autostrbuf text = STRBUF_INIT(256);
+
+	if (stuck->count < DEVICE_STUCK_MAX)
+		return false;
+	strbuf_addf(&text, "%u helpers are caught in the driver (processes %d and %d)",
+		    stuck->count, (int)stuck->pids[0], (int)stuck->pids[1]);
+	probe_fail(probe, REASON_DRIVER_HUNG, text.data);
+	return true;
+}
+
 /* Everything that touches the driver, in helpers. */
 static int probe_ask(struct probe *probe, struct error *error)
 {
+	struct device_stuck own = { .count = 0 };
+	struct device_stuck *stuck = probe->options->stuck ? probe->options->stuck : &own;
+	pid_t caught = 0;
+
+	device_stuck_reap(stuck);
+	if (probe_is_stuck(probe, stuck))
+		return 0;
 	autofree char *library = NULL, *program = NULL;
 	struct nvml_options options = { .deadline_ms = probe_deadline(probe),
+					.stuck = stuck,
 					.samples = probe->options->samples };
 	int r = probe_find_library(probe, &library, error);
 
@@ -108,8 +146,8 @@ static int probe_ask(struct probe *probe, struct error *error)
 		return r;
 	r = helper_find(probe->options->helper, &program, error);
 	if (r == 0 && probe->procfs.count)
-		r = information_query(program, options.deadline_ms, &probe->procfs, &options.stuck,
-				      error);
+		r = information_query(program, options.deadline_ms, &probe->procfs, &caught, error);
+	device_stuck_add(stuck, caught);
 	if (r < 0 || !library)
 		return r;
 	options.program = program;

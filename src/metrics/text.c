@@ -43,50 +43,26 @@ void metrics_free(struct metrics *metrics)
 	free(metrics);
 }
 
-/* RFC 3629: the first byte tells the length and what the second may be. */
-static const struct {
-	unsigned char first, last, second, second_last;
-	size_t length;
-} utf8_rows[] = {
-	{ 0x00, 0x7F, 0, 0, 1 },       { 0xC2, 0xDF, 0x80, 0xBF, 2 }, { 0xE0, 0xE0, 0xA0, 0xBF, 3 },
-	{ 0xE1, 0xEC, 0x80, 0xBF, 3 }, { 0xED, 0xED, 0x80, 0x9F, 3 }, { 0xEE, 0xEF, 0x80, 0xBF, 3 },
-	{ 0xF0, 0xF0, 0x90, 0xBF, 4 }, { 0xF1, 0xF3, 0x80, 0xBF, 4 }, { 0xF4, 0xF4, 0x80, 0x8F, 4 },
-};
-
-/* Bytes of the UTF-8 character at TEXT, 0 when there is none. */
-static size_t utf8_length(const unsigned char *text)
-{
-	size_t row = 0, length;
-
-	while (row < ARRAY_SIZE(utf8_rows) &&
-	       (*text < utf8_rows[row].first || *text > utf8_rows[row].last))
-		row++;
-	if (row == ARRAY_SIZE(utf8_rows))
-		return 0;
-	length = utf8_rows[row].length;
-	if (length > 1 && (text[1] < utf8_rows[row].second || text[1] > utf8_rows[row].second_last))
-		return 0;
-	for (size_t i = 2; i < length; i++)
-		if ((text[i] & 0xC0) != 0x80)
-			return 0;
-	return length;
-}
-
 /* A scraper drops the whole answer for one byte that is not UTF-8. */
 static void add_value(struct strbuf *to, const char *value)
 {
-	for (const unsigned char *at = (const unsigned char *)value; *at;) {
-		size_t length = utf8_length(at);
+	size_t length = strlen(value);
 
-		if (*at == '\\' || *at == '"')
-			strbuf_addf(to, "\\%c", *at);
-		else if (*at == '\n')
-			strbuf_adds(to, "\\n");
-		else if (length == 0 || *at < ' ')
+	for (size_t at = 0; at < length;) {
+		size_t end = at + (size_t)parse_utf8_prefix(value + at, length - at);
+
+		for (; at < end; at++) {
+			if (value[at] == '\\' || value[at] == '"')
+				strbuf_addf(to, "\\%c", value[at]);
+			else if (value[at] == '\n')
+				strbuf_adds(to, "\\n");
+			else
+				strbuf_addc(to, (unsigned char)value[at] < ' ' ? '?' : value[at]);
+		}
+		if (at < length) {
 			strbuf_addc(to, '?');
-		else
-			strbuf_add(to, at, length);
-		at += length ? length : 1;
+			at++;
+		}
 	}
 }
 

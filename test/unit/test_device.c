@@ -70,16 +70,22 @@ static void probed_make(struct probed *probed, const char *script)
 		fixture_write(&probed->fixture, LIBRARY, script);
 }
 
-static void probed_run(struct probed *probed)
+static void probed_run_with(struct probed *probed, struct device_stuck *stuck)
 {
 	char path[PATH_MAX];
 	struct device_options options = { .driver_root = probed->fixture.root,
 					  .helper = helper_path(path),
 					  .deadline_ms = DEADLINE,
+					  .stuck = stuck,
 					  .samples = true };
 
 	inventory_init(&probed->inventory);
 	probed->r = device_probe(&options, &probed->inventory, &probed->reason, &probed->error);
+}
+
+static void probed_run(struct probed *probed)
+{
+	probed_run_with(probed, NULL);
 }
 
 static void probed_release(struct probed *probed)
@@ -414,6 +420,35 @@ TEST(two_stuck_helpers_end_the_questions)
 	assert_true(has_children());
 	for (int i = 0; i < 2; i++)
 		assert_true(waitpid(-1, NULL, 0) > 0);
+	assert_false(has_children());
+	probed_release(probed);
+	free(probed);
+}
+
+/* A daemon that probes for ever leaves two behind at most, and asks again once they have ended. */
+TEST(two_stuck_helpers_end_the_questions_of_later_probes)
+{
+	struct probed *probed = calloc(1, sizeof(*probed));
+	struct device_stuck stuck = { .count = 0 };
+
+	probed_make(probed, "stick card 0\nstick card 1\n");
+	for (unsigned n = 0; n < 3; n++) {
+		probed_run_with(probed, &stuck);
+		assert_int_equal(probed->r, 0);
+		assert_int_equal(stuck.count, 2);
+		assert_int_equal(probed_starts(probed), 2);
+		assert_int_equal(probed->reason.code, REASON_DRIVER_HUNG);
+		for (unsigned i = 0; n > 0 && i < CARDS; i++)
+			assert_non_null(strstr(probed->inventory.cards[i].condition.cause,
+					       "2 helpers are caught in the driver"));
+		inventory_release(&probed->inventory);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(waitid(P_PID, (id_t)stuck.pids[i], NULL, WEXITED | WNOWAIT), 0);
+	fixture_write(&probed->fixture, LIBRARY, "");
+	probed_run_with(probed, &stuck);
+	assert_int_equal(stuck.count, 0);
+	assert_int_equal(probed->reason.code, REASON_NONE);
 	assert_false(has_children());
 	probed_release(probed);
 	free(probed);

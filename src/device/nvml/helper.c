@@ -281,6 +281,7 @@ bool helper_kill(struct helper *helper)
 	}
 	if (helper->pidfd >= 0)
 		close(helper->pidfd);
+	helper->caught = gone ? 0 : helper->pid;
 	helper->pid = 0;
 	helper->pidfd = -1;
 	helper->socket = -1;

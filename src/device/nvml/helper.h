@@ -12,6 +12,7 @@ struct helper {
 	int pidfd;  /* -1: the kernel has none (before 5.3) */
 	int socket; /* -1: none */
 	uint32_t sequence;
+	pid_t caught;  /* after helper_kill(): it could not be ended; 0: it is gone */
 	char end[128]; /* how it ended, in words: "died of signal 11 (Segmentation fault)" */
 };
 

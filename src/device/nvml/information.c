@@ -10,7 +10,7 @@
 _Static_assert(RECORD_BUS_ID_MAX == CARD_BUS_ID_MAX, "a folder's name fits into a request");
 
 int information_query(const char *program, unsigned deadline_ms, struct procfs *procfs,
-		      unsigned *ret_stuck, struct error *error)
+		      pid_t *ret_caught, struct error *error)
 {
 	struct helper helper = HELPER_INIT;
 	struct record_answer answer;
@@ -32,6 +32,6 @@ int information_query(const char *program, unsigned deadline_ms, struct procfs *
 		if (answer.status == RECORD_OK)
 			procfs_parse_information(answer.information.text, card);
 	}
-	*ret_stuck = helper_kill(&helper) ? 0 : 1;
+	*ret_caught = helper_kill(&helper) ? 0 : helper.caught;
 	return 0;
 }

@@ -7,8 +7,8 @@
 
 /*
  * Fills the cards of PROCFS. A card that gives no answer in DEADLINE_MS ends it: what is unknown
- * then stays so, and *ret_stuck counts a helper that could not be killed. Errors: the program
+ * then stays so, and *ret_caught is a helper that could not be killed, or 0. Errors: the program
  * cannot be started.
  */
 int information_query(const char *program, unsigned deadline_ms, struct procfs *procfs,
-		      unsigned *ret_stuck, struct error *error);
+		      pid_t *ret_caught, struct error *error);

@@ -7,7 +7,6 @@
 #include "abi/nvml.h"
 #include "device/nvml/helper.h"
 
-#define STUCK_MAX        2u
 #define PATIENT_TIMEOUTS 2u
 #define IMPATIENT_MS     1000u
 
@@ -18,8 +17,13 @@ struct query {
 	bool running;                /* the helper can be asked */
 	char stopped[CARD_TEXT_MAX]; /* why no helper will be started again, or "" */
 	uint64_t skip;               /* cards that gave no answer */
-	unsigned timeouts, stuck;
+	unsigned timeouts;
 };
+
+static unsigned query_stuck(const struct query *query)
+{
+	return query->options->stuck->count;
+}
 
 void nvml_card_release(struct nvml_card *card)
 {
@@ -59,7 +63,7 @@ static int query_ask(struct query *query, struct record_request *request,
 static void query_stop_helper(struct query *query)
 {
 	if (query->running && !helper_kill(&query->helper))
-		query->stuck++;
+		device_stuck_add(query->options->stuck, query->helper.caught);
 	query->running = false;
 }
 
@@ -184,9 +188,9 @@ static void query_restart(struct query *query)
 {
 	struct error error = ERROR_INIT;
 
-	if (query->stuck >= STUCK_MAX) {
+	if (query_stuck(query) >= DEVICE_STUCK_MAX) {
 		reason_text(query->stopped, sizeof(query->stopped),
-			    "not asked: %u helpers are caught in the driver", query->stuck);
+			    "not asked: %u helpers are caught in the driver", query_stuck(query));
 		return;
 	}
 	int r = query_begin(query, &error);
@@ -305,7 +309,8 @@ static void judge_hang(const struct query *query)
 	for (unsigned i = 0; i < result->count; i++)
 		if (result->cards[i].condition.health == CARD_HEALTHY)
 			return;
-	if (!query->timeouts || (query->timeouts < result->count && query->stuck < STUCK_MAX))
+	if (!query->timeouts ||
+	    (query->timeouts < result->count && query_stuck(query) < DEVICE_STUCK_MAX))
 		return;
 	strbuf_addf(&text, "the driver gave no answer for any of its %u cards", result->count);
 	result_fail(result, REASON_DRIVER_HUNG, text.data);
@@ -314,10 +319,7 @@ static void judge_hang(const struct query *query)
 int nvml_query(const struct nvml_options *options, struct nvml_result *ret, struct error *error)
 {
 	struct nvml_result result = { .code = REASON_NONE };
-	struct query query = { .options = options,
-			       .result = &result,
-			       .helper = HELPER_INIT,
-			       .stuck = options->stuck };
+	struct query query = { .options = options, .result = &result, .helper = HELPER_INIT };
 	int r = query_begin(&query, error);
 
 	if (r == 0)

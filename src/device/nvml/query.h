@@ -3,6 +3,7 @@
 #pragma once
 
 #include "abi/nvml_record.h"
+#include "device/device.h"
 #include "base/base.h"
 #include "model/model.h"
 
@@ -10,8 +11,8 @@ struct nvml_options {
 	const char *program; /* gpupool-nvml */
 	const char *library; /* libnvidia-ml.so.1, real path */
 	unsigned deadline_ms;
-	unsigned stuck; /* helpers that are caught already */
-	bool samples;   /* also the numbers that change */
+	struct device_stuck *stuck; /* helpers that are caught already; gets those that are now */
+	bool samples;               /* also the numbers that change */
 };
 
 struct nvml_card {

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who holds what: our ledger, the kubelet's checkpoint, and the processes of Pods, together. */
+#include "node/daemon.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+
+#define CHECKPOINT_MS 50   /* the kubelet writes a file beside it and renames it */
+#define SWEEP_MS      1500 /* a release is seen within two seconds */
+#define QUIET_MS      1000 /* between an Allocate and List: kubernetes#137534 */
+
+static enum pod_sign sign_of(const char *pod_uid, void *user)
+{
+	struct daemon *daemon = user;
+	struct error error = ERROR_INIT;
+
+	if (pod_signs_take(&daemon->pods, NULL, &error) < 0)
+		return POD_UNKNOWN;
+	return pod_signs_of(&daemon->pods, pod_uid);
+}
+
+static int checkpoint_path(const struct daemon *daemon, struct strbuf *path)
+{
+	const char *socket = daemon->config.kubelet_socket;
+	const char *slash = strrchr(socket, '/');
+
+	if (!slash)
+		return -ENOENT;
+	strbuf_add(path, socket, (size_t)(slash + 1 - socket));
+	strbuf_adds(path, KUBELET_CHECKPOINT_NAME);
+	return strbuf_failed(path);
+}
+
+static void read_checkpoint(struct daemon *daemon, struct ledger_evidence *ret)
+{
+	autostrbuf path = STRBUF_INIT(PATH_MAX);
+	struct kubelet_checkpoint checkpoint = { .entry_count = 0 };
+	struct error error = ERROR_INIT;
+	int r = checkpoint_path(daemon, &path);
+
+	if (r == 0)
+		r = kubelet_checkpoint_read(path.data, &checkpoint, &error);
+	if (r == 0) {
+		kubelet_checkpoint_release(&daemon->checkpoint);
+		daemon->checkpoint = checkpoint;
+		daemon->has_checkpoint = daemon->had_checkpoint = true;
+		ret->checkpoint = &daemon->checkpoint;
+		return;
+	}
+	if ((r == -ENOENT || r == -EBADMSG) && (daemon->had_checkpoint || daemon->ledger.count))
+		ret->checkpoint_lost = true;
+	if (r != -ENOENT && daemon->has_checkpoint)
+		daemon_warning(daemon, "%s", error.message);
+	daemon->has_checkpoint = false;
+}
+
+struct ledger_evidence evidence_take(struct daemon *daemon)
+{
+	struct ledger_evidence evidence = { .pod = sign_of,
+					    .user = daemon,
+					    .now_ms = loop_now_ms(daemon->loop),
+					    .now = time(NULL) };
+
+	pod_signs_release(&daemon->pods); /* processes are looked for once a question, if at all */
+	read_checkpoint(daemon, &evidence);
+	return evidence;
+}
+
+int evidence_merge(struct daemon *daemon, const struct ledger_evidence *evidence)
+{
+	cleanup(reason_list_release) struct reason_list reasons = { .count = 0 };
+	struct error error = ERROR_INIT;
+	int r = ledger_merge(&daemon->ledger, evidence, &reasons, &error);
+
+	if (r < 0)
+		daemon_warning(daemon, "%s", error.message);
+	for (size_t i = 0; i < reasons.count; i++) {
+		autostrbuf text = STRBUF_INIT(2048);
+
+		if (reason_sentence(&reasons.items[i], &text) == 0)
+			daemon_warning(daemon, "%s", text.data);
+	}
+	return r;
+}
+
+static void look(struct daemon *daemon)
+{
+	struct ledger_evidence evidence = evidence_take(daemon);
+	struct error error = ERROR_INIT;
+	bool changed = evidence_merge(daemon, &evidence) == 1;
+
+	for (size_t i = 0; daemon->has_checkpoint && i < daemon->resource_count; i++)
+		if (daemon->resources[i]->plugin)
+			(void)device_plugin_check_rival(daemon->resources[i]->plugin,
+							&daemon->checkpoint);
+	if (changed && lists_update(daemon, NULL, &error) < 0)
+		daemon_warning(daemon, "%s", error.message);
+	allocate_go_on(daemon); /* what changed in the ledger is written when nothing else is */
+}
+
+static void evidence_due(void *user)
+{
+	look(user);
+}
+
+static void kubelet_changed(void *user, enum watch_event event, const char *name)
+{
+	struct daemon *daemon = user;
+
+	(void)event;
+	if (!name || strcmp(name, KUBELET_CHECKPOINT_NAME) == 0)
+		loop_timer_set(daemon->evidence_timer, CHECKPOINT_MS, 0);
+}
+
+/* ---- releases ---- */
+
+bool evidence_may_list(const struct daemon *daemon)
+{
+	return allocate_is_idle(daemon) && !daemon->listing &&
+	       loop_now_ms(daemon->loop) - daemon->answered_ms > QUIET_MS;
+}
+
+static void resend(struct daemon *daemon)
+{
+	for (size_t i = 0; i < daemon->resource_count; i++)
+		if (daemon->resources[i]->plugin) {
+			device_plugin_resend(daemon->resources[i]->plugin);
+			return; /* one is enough: the checkpoint is of all resources */
+		}
+}
+
+static void take_holdings(struct daemon *daemon, const struct kubelet_holdings *from)
+{
+	struct kubelet_holdings copy = { .count = 0 };
+
+	for (size_t i = 0; i < from->count; i++) {
+		const struct kubelet_holding *holding = &from->items[i];
+		struct kubelet_holding *to = VEC_ADD(&copy.items, &copy.count, &copy.capacity);
+		bool whole = to != NULL;
+
+		if (whole) {
+			to->pod = strdup(holding->pod);
+			to->pod_namespace = strdup(holding->pod_namespace);
+			to->container = strdup(holding->container);
+			to->resource = strdup(holding->resource);
+			whole = to->pod && to->pod_namespace && to->container && to->resource;
+		}
+		for (size_t k = 0; whole && k < holding->ids.count; k++)
+			whole = string_list_add(&to->ids, holding->ids.items[k]) == 0;
+		if (!whole) {
+			kubelet_holdings_release(&copy);
+			return;
+		}
+	}
+	kubelet_holdings_release(&daemon->holdings);
+	daemon->holdings = copy;
+	daemon->holdings_ms = loop_now_ms(daemon->loop);
+}
+
+static void listed(const struct kubelet_holdings *holdings, const struct error *error, void *user)
+{
+	struct daemon *daemon = user;
+
+	daemon->listing = false;
+	if (error || daemon->stopping)
+		return; /* asked again with the next sweep */
+	take_holdings(daemon, holdings);
+	resend(daemon);
+}
+
+static bool somebody_ended(struct daemon *daemon)
+{
+	pod_signs_release(&daemon->pods);
+	for (size_t i = 0; i < daemon->ledger.count; i++) {
+		const struct ledger_entry *entry = daemon->ledger.entries[i];
+
+		if (entry->pod_uid && !entry->pending && (entry->ran || entry->lingering) &&
+		    sign_of(entry->pod_uid, daemon) == POD_IDLE)
+			return true;
+	}
+	return false;
+}
+
+/* Only while somebody holds something, or somebody reads metrics. */
+static void sweep(void *user)
+{
+	struct daemon *daemon = user;
+	uint64_t now = loop_now_ms(daemon->loop);
+	bool labels = daemon->scraped_ms && now - daemon->scraped_ms < 60000 &&
+		      now - daemon->holdings_ms > 10000;
+	struct error error = ERROR_INIT;
+
+	if (!daemon->ledger.count) {
+		kubelet_holdings_release(&daemon->holdings);
+		return;
+	}
+	look(daemon);
+	if (!evidence_may_list(daemon) || !(labels || somebody_ended(daemon)))
+		return;
+	if (pod_resources_list(daemon->pod_resources, listed, daemon, &error) == 0)
+		daemon->listing = true;
+}
+
+/* ---- start and end ---- */
+
+static int read_ledger(struct daemon *daemon, struct error *error)
+{
+	autostrbuf path = STRBUF_INIT(PATH_MAX), aside = STRBUF_INIT(PATH_MAX);
+	struct ledger_damage damage = { .records = 0 };
+	struct error own = ERROR_INIT;
+
+	strbuf_addf(&path, "%s/" NAME_LEDGER, daemon->config.state_directory);
+	strbuf_addf(&aside, "%s/" NAME_LEDGER ".damaged", daemon->config.state_directory);
+	if (strbuf_failed(&aside) < 0)
+		return error_set(error, ENAMETOOLONG, "the state directory's path is too long");
+	int r = ledger_read(&daemon->ledger, path.data, loop_now_ms(daemon->loop), &damage, &own);
+	if (damage.text[0])
+		daemon_warning(daemon, "%s", damage.text);
+	if (r != -EINVAL)
+		return r < 0 ? error_set(error, -r, "%s", own.message) : 0;
+	daemon_error(daemon, "%s; it is moved to %s, and what the kubelet wrote down counts alone",
+		     own.message, aside.data);
+	if (rename(path.data, aside.data) < 0)
+		return error_set_errno(error, errno, "cannot move %s", path.data);
+	return 0;
+}
+
+/* The kubelet knows resources of ours from before: they get a list, too, and be it an empty one. */
+static int take_known(struct daemon *daemon, struct error *error)
+{
+	for (size_t i = 0; daemon->has_checkpoint && i < daemon->checkpoint.registered_count; i++) {
+		const char *name = daemon->checkpoint.registered[i].resource;
+
+		if (strncmp(name, "nvidia.com/", 11) != 0 && strncmp(name, "gpupool.io/", 11) != 0)
+			continue;
+		if (string_list_add(&daemon->known_resources, name) < 0)
+			return error_no_memory(error);
+	}
+	return 0;
+}
+
+static int watch_kubelet(struct daemon *daemon, struct error *error)
+{
+	autofree char *directory = strdup(daemon->config.kubelet_socket);
+	char *slash = directory ? strrchr(directory, '/') : NULL;
+
+	if (!directory)
+		return error_no_memory(error);
+	if (!slash || slash == directory)
+		return 0;
+	*slash = '\0';
+	return watch_start(daemon->loop, directory, kubelet_changed, daemon, &daemon->watch_kubelet,
+			   error);
+}
+
+int evidence_start(struct daemon *daemon, struct error *error)
+{
+	int r;
+
+	ledger_init(&daemon->ledger);
+	r = read_ledger(daemon, error);
+	if (r < 0)
+		return r;
+	struct ledger_evidence evidence = evidence_take(daemon);
+	(void)evidence_merge(daemon, &evidence);
+	r = take_known(daemon, error);
+	if (r == 0)
+		r = loop_timer_start(daemon->loop, LOOP_NEVER, 0, evidence_due, daemon,
+				     &daemon->evidence_timer, error);
+	if (r == 0)
+		r = loop_timer_start(daemon->loop, SWEEP_MS, SWEEP_MS, sweep, daemon,
+				     &daemon->sweep_timer, error);
+	if (r == 0)
+		r = pod_resources_new(daemon->loop, daemon->config.pod_resources_socket,
+				      &daemon->pod_resources, error);
+	return r < 0 ? r : watch_kubelet(daemon, error);
+}
+
+void evidence_stop(struct daemon *daemon)
+{
+	watch_stop(daemon->watch_kubelet);
+	loop_timer_stop(daemon->evidence_timer);
+	loop_timer_stop(daemon->sweep_timer);
+	if (daemon->pod_resources)
+		pod_resources_free(daemon->pod_resources);
+	pod_signs_release(&daemon->pods);
+	kubelet_checkpoint_release(&daemon->checkpoint);
+	kubelet_holdings_release(&daemon->holdings);
+	ledger_release(&daemon->ledger);
+	string_list_release(&daemon->known_resources);
+}

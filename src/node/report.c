@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /metrics, /healthz and /readyz: what is known now, from memory; a scrape asks nobody. */
+#include "node/daemon.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "metrics/metrics.h"
+
+#define LISTEN_AGAIN_MS 5000
+
+struct scrape {
+	const struct daemon *daemon;
+	struct metrics *metrics;
+	struct error *error;
+	int r; /* the first failure */
+};
+
+static void add(struct scrape *scrape, enum metric metric, double value,
+		const struct metric_label *labels)
+{
+	int r = metrics_add(scrape->metrics, metric, value, labels, scrape->error);
+
+	/* Something that is there twice is no reason to tell nothing. */
+	if (r < 0 && r != -EEXIST && scrape->r == 0)
+		scrape->r = r;
+}
+
+#define ADD(scrape, metric, value, ...)      \
+	add(scrape, metric, (double)(value), \
+	    (const struct metric_label[]){ __VA_ARGS__{ NULL, NULL } })
+
+static void index_text(const struct card *card, char ret[16])
+{
+	ret[0] = '\0';
+	if (card->index != CARD_INDEX_NONE)
+		(void)snprintf(ret, 16, "%u", card->index);
+}
+
+/* ---- cards ---- */
+
+/* The card of a device that is in the view; NULL: none. */
+static const struct card *card_of_device(const struct daemon *daemon, const char *id)
+{
+	for (size_t i = 0; i < daemon->view.count; i++)
+		for (size_t k = 0; k < daemon->view.resources[i].count; k++) {
+			const struct plugin_device *device = &daemon->view.resources[i].devices[k];
+			const struct plugin_card *card = &daemon->view.cards[device->card];
+
+			if (strcmp(device->id, id) == 0)
+				return card->position == PLUGIN_NONE
+					       ? NULL
+					       : &daemon->inventory.cards[card->position];
+		}
+	return NULL;
+}
+
+/* IDs are "<uuid>" or "<uuid>::<n>": the card's own is found without a search through all devices. */
+static const struct card *card_of_id(const struct daemon *daemon, const char *id)
+{
+	char uuid[CARD_UUID_MAX];
+	const char *end = strstr(id, "::");
+	size_t length = end ? (size_t)(end - id) : strlen(id);
+	const struct card *card = NULL;
+
+	if (length >= sizeof(uuid))
+		return NULL;
+	memcpy(uuid, id, length);
+	uuid[length] = '\0';
+	card = inventory_find(&daemon->inventory, uuid);
+	if (!card)
+		(void)inventory_find_instance(&daemon->inventory, uuid, &card);
+	return card ? card : card_of_device(daemon, id);
+}
+
+/* Whose the card is when one container alone has it. */
+static bool only_holder(const struct daemon *daemon, const struct card *card,
+			struct metrics_holder *ret)
+{
+	const struct kubelet_holding *only = NULL;
+
+	for (size_t i = 0; i < daemon->holdings.count; i++) {
+		const struct kubelet_holding *holding = &daemon->holdings.items[i];
+
+		for (size_t k = 0; k < holding->ids.count; k++) {
+			if (card_of_id(daemon, holding->ids.items[k]) != card || holding == only)
+				continue;
+			if (only)
+				return false;
+			only = holding;
+		}
+	}
+	if (only)
+		*ret = (struct metrics_holder){ .namespace = only->pod_namespace,
+						.pod = only->pod,
+						.container = only->container };
+	return only != NULL;
+}
+
+static void add_card(struct scrape *scrape, size_t at)
+{
+	const struct daemon *daemon = scrape->daemon;
+	const struct card *card = &daemon->inventory.cards[at];
+	const struct health_card *health = health_find(&daemon->health, card->uuid);
+	struct metrics_holder holder;
+	struct metrics_card of = { .card = card,
+				   .host = daemon->host,
+				   .driver_version = daemon->inventory.driver_version };
+
+	if (daemon->inventory.samples)
+		of.sample = &daemon->inventory.samples[at];
+	if (only_holder(daemon, card, &holder))
+		of.holder = &holder;
+	if (health && (daemon->events_ready || health->xid_total))
+		of.last_xid = &health->xid_last;
+	int r = metrics_add_card(scrape->metrics, &of, scrape->error);
+	if (r < 0 && r != -EEXIST && scrape->r == 0)
+		scrape->r = r;
+}
+
+static void add_health(struct scrape *scrape, const struct health_card *health)
+{
+	char gpu[16] = "";
+
+	if (health->index != CARD_INDEX_NONE && health->present)
+		(void)snprintf(gpu, sizeof(gpu), "%u", health->index);
+	for (int i = 0; i < CARD_HEALTH_MAX; i++)
+		ADD(scrape, METRIC_CARD_HEALTH, health->condition.health == (enum card_health)i,
+		    { "gpu", gpu }, { "UUID", health->uuid },
+		    { "state", card_health_to_string((enum card_health)i) }, );
+	if (health->condition.since)
+		ADD(scrape, METRIC_CARD_HEALTH_SINCE, health->condition.since, { "gpu", gpu },
+		    { "UUID", health->uuid }, );
+	if (health->xid_total || scrape->daemon->events_ready)
+		ADD(scrape, METRIC_XID_ERRORS, health->xid_total, { "gpu", gpu },
+		    { "UUID", health->uuid }, );
+}
+
+static void add_cards(struct scrape *scrape)
+{
+	const struct daemon *daemon = scrape->daemon;
+	unsigned counts[CARD_HEALTH_MAX] = { 0 };
+
+	for (size_t i = 0; i < daemon->inventory.card_count; i++)
+		add_card(scrape, i);
+	for (size_t i = 0; i < daemon->health.count; i++) {
+		counts[daemon->health.cards[i].condition.health]++;
+		add_health(scrape, &daemon->health.cards[i]);
+	}
+	for (int i = 0; daemon->known && i < CARD_HEALTH_MAX; i++)
+		ADD(scrape, METRIC_CARDS, counts[i],
+		    { "state", card_health_to_string((enum card_health)i) }, );
+}
+
+/* ---- lists and holders ---- */
+
+static const char *kind_text(enum plugin_kind kind)
+{
+	static const char *const names[] = { [PLUGIN_WHOLE] = "whole",
+					     [PLUGIN_MIG] = "mig",
+					     [PLUGIN_REPLICA] = "replicas",
+					     [PLUGIN_UNIT] = "slices" };
+
+	return names[kind];
+}
+
+static void add_list(struct scrape *scrape, const struct plugin_resource *resource)
+{
+	size_t healthy = 0, held[4] = { 0 };
+	bool seen[4] = { false };
+
+	seen[resource->kind] = true;
+	for (size_t i = 0; i < resource->count; i++) {
+		healthy += resource->devices[i].healthy;
+		held[resource->devices[i].kind] += resource->devices[i].held;
+		seen[resource->devices[i].kind] = true;
+	}
+	ADD(scrape, METRIC_DEVICES, healthy, { "resource", resource->name },
+	    { "health", "healthy" }, );
+	ADD(scrape, METRIC_DEVICES, resource->count - healthy, { "resource", resource->name },
+	    { "health", "unhealthy" }, );
+	for (size_t i = 0; i < ARRAY_SIZE(held); i++)
+		if (seen[i])
+			ADD(scrape, METRIC_HELD, held[i], { "resource", resource->name },
+			    { "mode", kind_text((enum plugin_kind)i) }, );
+}
+
+static void add_resource(struct scrape *scrape, const struct node_resource *resource)
+{
+	const struct metric_label name[] = { { "resource", resource->name }, { NULL, NULL } };
+
+	if (resource->plugin) {
+		struct device_plugin_counts counts = device_plugin_counts(resource->plugin);
+
+		add(scrape, METRIC_REGISTRATIONS, (double)counts.registrations, name);
+		add(scrape, METRIC_REGISTRATION_FAILURES, (double)counts.refusals, name);
+		add(scrape, METRIC_STREAMS, device_plugin_is_listed(resource->plugin), name);
+	}
+	add(scrape, METRIC_STREAM_ENDS, (double)resource->ends, name);
+	add(scrape, METRIC_RIVALS, (double)resource->rivals, name);
+	add(scrape, METRIC_ALLOCATIONS, (double)resource->granted, name);
+	add(scrape, METRIC_ALLOCATION_SECONDS, (double)resource->answer_ms / 1000, name);
+	for (size_t i = 0; i < resource->refusal_count; i++)
+		ADD(scrape, METRIC_REFUSALS, resource->refusals[i].count,
+		    { "resource", resource->name }, { "class", resource->refusals[i].class }, );
+}
+
+/* Of one container and one card: a card that several share is a row each. */
+static void add_holding(struct scrape *scrape, const struct kubelet_holding *holding)
+{
+	const struct daemon *daemon = scrape->daemon;
+
+	for (size_t i = 0; i < daemon->inventory.card_count; i++) {
+		const struct card *card = &daemon->inventory.cards[i];
+		unsigned devices = 0, units = 0;
+		char gpu[16];
+
+		for (size_t k = 0; k < holding->ids.count; k++) {
+			if (card_of_id(daemon, holding->ids.items[k]) != card)
+				continue;
+			devices++;
+			units += strstr(holding->ids.items[k], "::m") != NULL;
+		}
+		if (!devices)
+			continue;
+		index_text(card, gpu);
+		const struct metric_label labels[] = { { "gpu", gpu },
+						       { "UUID", card->uuid },
+						       { "resource", holding->resource },
+						       { "namespace", holding->pod_namespace },
+						       { "pod", holding->pod },
+						       { "container", holding->container },
+						       { NULL, NULL } };
+		add(scrape, METRIC_POD_DEVICES, devices, labels);
+		if (units)
+			add(scrape, METRIC_POD_MEMORY, units * 1073741824.0, labels);
+		else if (strcmp(holding->ids.items[0], card->uuid) == 0)
+			add(scrape, METRIC_POD_MEMORY, (double)card->memory_bytes, labels);
+	}
+}
+
+static void add_lists(struct scrape *scrape)
+{
+	const struct daemon *daemon = scrape->daemon;
+
+	for (size_t i = 0; daemon->has_view && i < daemon->view.count; i++)
+		add_list(scrape, &daemon->view.resources[i]);
+	for (size_t i = 0; i < daemon->resource_count; i++)
+		add_resource(scrape, daemon->resources[i]);
+	for (size_t i = 0; i < daemon->holdings.count; i++)
+		add_holding(scrape, &daemon->holdings.items[i]);
+}
+
+/* ---- the daemon itself ---- */
+
+static bool is_ready(const struct daemon *daemon)
+{
+	for (int i = 0; i < STEP_MAX; i++)
+		if (daemon->waits[i][0])
+			return false;
+	return lists_ready(daemon);
+}
+
+static void add_probes(struct scrape *scrape)
+{
+	const struct daemon *daemon = scrape->daemon;
+	uint64_t now = loop_now_ms(daemon->loop);
+
+	ADD(scrape, METRIC_PROBES, daemon->surveys, );
+	for (size_t i = 1; i < REASON_CODE_MAX; i++)
+		if (daemon->survey_failures[i])
+			ADD(scrape, METRIC_PROBE_FAILURES, daemon->survey_failures[i],
+			    { "reason", reason_class((enum reason_code)i) }, );
+	if (daemon->survey_ended_ms) {
+		ADD(scrape, METRIC_PROBE_AGE, (double)(now - daemon->survey_ended_ms) / 1000, );
+		ADD(scrape, METRIC_PROBE_SECONDS, (double)daemon->survey_ms / 1000, );
+	}
+	ADD(scrape, METRIC_PROBE_STUCK, daemon->stuck.count, );
+}
+
+static void add_daemon(struct scrape *scrape)
+{
+	const struct daemon *daemon = scrape->daemon;
+
+	ADD(scrape, METRIC_BUILD_INFO, 1, { "version", GPUPOOL_VERSION }, );
+	ADD(scrape, METRIC_READY, is_ready(daemon), );
+	for (int i = 0; i < STEP_MAX; i++)
+		if (daemon->waits[i][0])
+			ADD(scrape, METRIC_WAITING, 1, { "step", step_to_string((enum step)i) }, );
+	ADD(scrape, METRIC_START_TIME, daemon->started, );
+	add_probes(scrape);
+	ADD(scrape, METRIC_LEDGER_FAILURES, daemon->ledger_failures, );
+	ADD(scrape, METRIC_CDI_WRITES, daemon->specs_written, );
+	ADD(scrape, METRIC_CDI_FAILURES, daemon->specs_failed, );
+	ADD(scrape, METRIC_CONFIG_OK, !daemon->config_broken, );
+	ADD(scrape, METRIC_CONFIG_READS, daemon->configs_read, { "result", "good" }, );
+	ADD(scrape, METRIC_CONFIG_READS, daemon->configs_refused, { "result", "refused" }, );
+}
+
+static void answer_metrics(struct http_answer *answer, void *user)
+{
+	struct daemon *daemon = user;
+	cleanup(metrics_freep) struct metrics *metrics = metrics_new();
+	struct error error = ERROR_INIT;
+	struct scrape scrape = { .daemon = daemon, .metrics = metrics, .error = &error };
+
+	daemon->scraped_ms = loop_now_ms(daemon->loop);
+	if (metrics) {
+		add_daemon(&scrape);
+		add_cards(&scrape);
+		add_lists(&scrape);
+		if (scrape.r == 0)
+			scrape.r = metrics_print(metrics, &answer->body, &error);
+	} else {
+		scrape.r = error_no_memory(&error);
+	}
+	answer->content_type = METRICS_CONTENT_TYPE;
+	if (scrape.r < 0) {
+		strbuf_reset(&answer->body);
+		answer->status = 500;
+		answer->content_type = "text/plain; charset=utf-8";
+		strbuf_addf(&answer->body, "%s\n", error.message);
+	}
+}
+
+/* That it answers is what is asked. */
+static void answer_health(struct http_answer *answer, void *user)
+{
+	(void)user;
+	strbuf_adds(&answer->body, "ok\n");
+}
+
+static void answer_ready(struct http_answer *answer, void *user)
+{
+	const struct daemon *daemon = user;
+
+	if (is_ready(daemon)) {
+		strbuf_addf(&answer->body, "ok: %zu cards, %zu resources listed\n",
+			    daemon->inventory.card_count, daemon->resource_count);
+		return;
+	}
+	answer->status = 503;
+	for (int i = 0; i < STEP_MAX; i++)
+		if (daemon->waits[i][0])
+			strbuf_addf(&answer->body, "waiting for the %s: %s\n",
+				    step_to_string((enum step)i), daemon->waits[i]);
+	if (!daemon->known && !daemon->waits[STEP_DRIVER][0])
+		strbuf_adds(&answer->body, "waiting for the driver: it has not answered yet\n");
+	for (size_t i = 0; i < daemon->resource_count; i++) {
+		const struct node_resource *resource = daemon->resources[i];
+
+		if (resource->plugin && !device_plugin_is_listed(resource->plugin))
+			strbuf_addf(&answer->body,
+				    "waiting for the kubelet: %s is not listed%s%s\n",
+				    resource->name, resource->trouble[0] ? ": " : "",
+				    resource->trouble);
+	}
+}
+
+static const struct http_route routes[] = { { "/metrics", answer_metrics },
+					    { "/healthz", answer_health },
+					    { "/readyz", answer_ready },
+					    { NULL, NULL } };
+
+/* "HOST:PORT", "[::1]:9400", ":9400". */
+static int split_address(const char *text, char *host, size_t size, unsigned *ret_port,
+			 struct error *error)
+{
+	const char *colon = strrchr(text, ':');
+	uint64_t port;
+
+	if (!colon || parse_uint(colon + 1, 0, 65535, &port) < 0)
+		return error_set(error, EINVAL, "the address %s has no port; write HOST:PORT",
+				 text);
+	size_t length = (size_t)(colon - text);
+	if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
+		text++;
+		length -= 2;
+	}
+	if (length >= size)
+		return error_set(error, EINVAL, "the host of the address %s is too long", text);
+	memcpy(host, text, length);
+	host[length] = '\0';
+	if (!length)
+		(void)snprintf(host, size, "::");
+	*ret_port = (unsigned)port;
+	return 0;
+}
+
+static int listen_on(struct daemon *daemon, struct error *error)
+{
+	char host[128];
+	unsigned port = 0;
+	int r = split_address(daemon->config.metrics_address, host, sizeof(host), &port, error);
+
+	if (r == 0)
+		r = http_server_listen(daemon->loop, host, port, routes, daemon, &daemon->http,
+				       error);
+	/* All addresses of a machine without IPv6. */
+	if (r == -EAFNOSUPPORT && strcmp(host, "::") == 0)
+		r = http_server_listen(daemon->loop, "0.0.0.0", port, routes, daemon, &daemon->http,
+				       error);
+	if (r == 0)
+		daemon_info(daemon, "metrics are served on port %u",
+			    http_server_port(daemon->http));
+	return r;
+}
+
+/* Another daemon of before may still have the port: cards do not wait for it. */
+static void listen_again(void *user)
+{
+	struct daemon *daemon = user;
+	struct error error = ERROR_INIT;
+
+	if (daemon->http || listen_on(daemon, &error) == 0)
+		return;
+	if (!daemon->http_said)
+		daemon_warning(daemon, "metrics are not served: %s; tried again each 5 s",
+			       error.message);
+	daemon->http_said = true;
+	loop_timer_set(daemon->http_timer, LISTEN_AGAIN_MS, 0);
+}
+
+int report_start(struct daemon *daemon, struct error *error)
+{
+	if (!daemon->config.metrics_address[0])
+		return 0;
+	return loop_timer_start(daemon->loop, 0, 0, listen_again, daemon, &daemon->http_timer,
+				error);
+}
+
+void report_stop(struct daemon *daemon)
+{
+	loop_timer_stop(daemon->http_timer);
+	http_server_close(daemon->http);
+	daemon->http_timer = NULL;
+	daemon->http = NULL;
+}
