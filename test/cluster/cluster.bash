@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # For tests with a real Kubernetes, after `load ../lib/common` and `load ../lib/driver` (for wait_for):
 #   cluster_start [PROFILE]     in setup_file: one for the file, with the simulated driver of PROFILE
+#                               GPUPOOL_CLUSTER_KUBELET: lines for the kubelet's configuration
 #   cluster_needed              in setup: skips where it is not possible, with the reason
 #   cluster_stop                ends it, and fails when something of it is left
 #   cluster COMMAND             restart kubelet, reboot ...: test/cluster/cluster says what there is

@@ -56,6 +56,7 @@ kubelet_config() {
 		imageGCHighThresholdPercent: 100
 		shutdownGracePeriod: 0s
 		protectKernelDefaults: true
+		${GPUPOOL_CLUSTER_KUBELET:-}
 	EOF
 }
 

@@ -25,8 +25,8 @@ import (
 
 type plugin struct {
 	api.UnimplementedDevicePluginServer
-	ids, nodes  []string
-	swap, extra bool
+	ids, nodes        []string
+	swap, extra, numa bool
 }
 
 func (p *plugin) GetDevicePluginOptions(context.Context, *api.Empty) (*api.DevicePluginOptions, error) {
@@ -36,8 +36,14 @@ func (p *plugin) GetDevicePluginOptions(context.Context, *api.Empty) (*api.Devic
 func (p *plugin) ListAndWatch(_ *api.Empty, stream grpc.ServerStreamingServer[api.ListAndWatchResponse]) error {
 	answer := &api.ListAndWatchResponse{}
 	for _, id := range p.ids {
-		answer.Devices = append(answer.Devices, &api.Device{ID: id, Health: api.Healthy})
+		device := &api.Device{ID: id, Health: api.Healthy}
+		if p.numa {
+			device.Topology = &api.TopologyInfo{Nodes: []*api.NUMANode{{ID: 0}}}
+		}
+		answer.Devices = append(answer.Devices, device)
 	}
+	log.Printf("ListAndWatch %d", len(p.ids))
+	defer log.Print("Ended")
 	if err := stream.Send(answer); err != nil {
 		return err
 	}
@@ -63,6 +69,7 @@ func (p *plugin) given(id string) []string {
 
 func (p *plugin) Allocate(_ context.Context, request *api.AllocateRequest) (*api.AllocateResponse, error) {
 	answer := &api.AllocateResponse{}
+	log.Print("Allocate ", request)
 	for _, container := range request.ContainerRequests {
 		one := &api.ContainerAllocateResponse{}
 		for _, id := range container.DevicesIds {
@@ -91,16 +98,17 @@ func (p *plugin) register(resource, endpoint string) error {
 func main() {
 	p := &plugin{}
 	resource := flag.String("resource", "nvidia.com/gpu", "what to register")
+	endpoint := flag.String("socket", "rogue.sock", "the name of its socket")
 	devices := flag.String("devices", "", "id=node,...")
 	flag.BoolVar(&p.swap, "swap", false, "give the node of the next device")
 	flag.BoolVar(&p.extra, "extra", false, "give the node of the next device too")
+	flag.BoolVar(&p.numa, "numa", false, "say that each device is near NUMA node 0")
 	flag.Parse()
 	for _, pair := range strings.Split(*devices, ",") {
 		id, node, _ := strings.Cut(pair, "=")
 		p.ids, p.nodes = append(p.ids, id), append(p.nodes, node)
 	}
-	const endpoint = "rogue.sock"
-	path := filepath.Join(api.DevicePluginPath, endpoint)
+	path := filepath.Join(api.DevicePluginPath, *endpoint)
 	os.Remove(path)
 	listener, err := net.Listen("unix", path)
 	if err != nil {
@@ -109,9 +117,10 @@ func main() {
 	server := grpc.NewServer()
 	api.RegisterDevicePluginServer(server, p)
 	go func() {
-		if err := p.register(*resource, endpoint); err != nil {
+		if err := p.register(*resource, *endpoint); err != nil {
 			log.Fatal(err)
 		}
+		log.Print("Registered")
 	}()
 	log.Fatal(server.Serve(listener))
 }
