@@ -23,6 +23,7 @@ setup() {
 }
 
 @test "a container that containerd starts with a CDI device reaches that card alone" {
+	cluster stop kubelet # which ends what it does not know
 	node gpupool cdi generate --output /etc/cdi/nvidia.yaml
 	jq -n '{metadata: {name: "cdi", uid: "cdi", namespace: "default", attempt: 0}, log_directory: "/var/log/pods",
 		linux: {cgroup_parent: "/node", security_context: {namespace_options: {network: 2}}}}' >"$BATS_TEST_TMPDIR/pod"
@@ -34,6 +35,7 @@ setup() {
 	[ "$(node crictl exec "$container" device_probe nodes /dev | cards)" = "/dev/nvidia3" ]
 	[ "$(node crictl exec "$container" device_probe mknod /dev 0 1 2 3 4 5 6 7 | awk '$2 == "ENXIO" { print $1 }')" = 195:3 ]
 	node crictl rmp --force "$pod"
+	cluster start kubelet
 }
 
 cards() {
