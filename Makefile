@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SECONDS_PER_FUZZER ?= 600
 
-.PHONY: build demo test soak fuzz bench format install clean cluster-up cluster-down packages-build packages
+.PHONY: build demo image test soak fuzz bench format install clean cluster-up cluster-down packages-build packages
 
 build: packages-build
 	@dev/build release
@@ -46,6 +46,9 @@ format: packages
 
 install: build
 	@dev/install "$(DESTDIR)" "$(PREFIX)"
+
+image: build
+	@dev/image
 
 clean:
 	rm -rf build

@@ -103,6 +103,10 @@ pretend() { # PROGRAM SCRIPT
 	"$place/bin/gpupool-runtime" --help | grep -q '^Usage: gpupool-runtime'
 	not ldd "$place/bin/gpupool-runtime"
 	"$place/bin/nvidia-cdi-hook" 2>&1 | grep -q 'does nothing here'
+	"$place/bin/gpupoold" --version | grep -q '^gpupoold [0-9]'
+	grep -q '^\.TH' "$place/share/man/man8/gpupoold.8"
+	bash -n "$place/share/bash-completion/completions/gpupoold"
+	grep -qx 'ExecStart=/opt/gpupool/bin/gpupoold' "$place/lib/systemd/system/gpupoold.service"
 }
 
 @test "make demo: without a driver and without root it names the right and exits with 3" {
