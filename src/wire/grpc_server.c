@@ -533,8 +533,8 @@ void grpc_limits_complete(struct grpc_limits *limits)
 		limits->connections = 64;
 }
 
-int grpc_server_listen(struct loop *loop, const struct grpc_server_options *options,
-		       struct grpc_server **ret, struct error *error)
+int grpc_server_new(struct loop *loop, const struct grpc_server_options *options,
+		    struct grpc_server **ret, struct error *error)
 {
 	struct grpc_server *server = calloc(1, sizeof(*server));
 
@@ -546,8 +546,19 @@ int grpc_server_listen(struct loop *loop, const struct grpc_server_options *opti
 	server->user = options->user;
 	server->limits = options->limits;
 	grpc_limits_complete(&server->limits);
-	int r = socket_listen(options->socket_path, options->mode ? options->mode : 0600,
-			      &server->file, &server->fd, error);
+	*ret = server;
+	return 0;
+}
+
+int grpc_server_listen(struct loop *loop, const struct grpc_server_options *options,
+		       struct grpc_server **ret, struct error *error)
+{
+	struct grpc_server *server = NULL;
+
+	int r = grpc_server_new(loop, options, &server, error);
+	if (r == 0)
+		r = socket_listen(options->socket_path, options->mode ? options->mode : 0600,
+				  &server->file, &server->fd, error);
 	if (r == 0)
 		r = loop_timer_start(loop, LOOP_NEVER, 0, on_pause_over, server, &server->pause,
 				     error);

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "wire/backlog.h"
+#include "wire/header_copy.h"
 
 #define READ_SIZE    16384
 #define READ_ROUNDS  16 /* then others have their turn */
@@ -256,6 +257,22 @@ static int stream_headers(struct http2_stream *stream, bool last)
 	return result_of(http2);
 }
 
+static void goaway_came(struct http2 *http2, const nghttp2_goaway *goaway)
+{
+	char said[64];
+	size_t length = goaway->opaque_data_len < sizeof(said) - 1 ? goaway->opaque_data_len
+								   : sizeof(said) - 1;
+
+	/* grpc-go says here what it did not like. */
+	if (length)
+		memcpy(said, goaway->opaque_data, length);
+	said[length] = '\0';
+	text_make_visible(said, false);
+	http2->refused = true;
+	snprintf(http2->why, sizeof(http2->why), "the peer sent GOAWAY: %s%s%s",
+		 nghttp2_http2_strerror(goaway->error_code), length ? ", " : "", said);
+}
+
 static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
 	struct http2 *http2 = user;
@@ -264,7 +281,7 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
 
 	(void)session;
 	if (frame->hd.type == NGHTTP2_GOAWAY)
-		http2->refused = true;
+		goaway_came(http2, &frame->goaway);
 	if (!stream || (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA))
 		return 0;
 	int r = frame->hd.type == NGHTTP2_HEADERS ? stream_headers(stream, last) : 0;
@@ -308,14 +325,18 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t code, 
 
 static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
-	struct http2_stream *stream = stream_of(user, frame->hd.stream_id);
+	struct http2 *http2 = user;
+	struct http2_stream *stream = stream_of(http2, frame->hd.stream_id);
 
+	if (frame->hd.type == NGHTTP2_GOAWAY && !*http2->why)
+		snprintf(http2->why, sizeof(http2->why), "HTTP/2: %s",
+			 nghttp2_http2_strerror(frame->goaway.error_code));
 	if (!stream || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM) ||
 	    (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA))
 		return 0;
 	stream->sent_end = true;
 	/* RFC 9113, 8.1: the answer is whole, the rest of the request is not wanted. */
-	if (stream->http2->server && !stream->peer_ended)
+	if (http2->server && !stream->peer_ended)
 		nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR);
 	return 0;
 }
@@ -463,7 +484,7 @@ static void settle(struct http2 *http2, const char *wrong)
 		return;
 	if (!wrong && !nghttp2_session_want_read(http2->session) && !http2->stuck &&
 	    !nghttp2_session_want_write(http2->session))
-		wrong = *http2->why ? http2->why : "the peer ended it";
+		wrong = *http2->why ? http2->why : "HTTP/2 is done";
 	if (wrong) {
 		lose(http2, wrong);
 		return;
@@ -480,7 +501,7 @@ static const char *receive(struct http2 *http2)
 		ssize_t length = recv(http2->fd, bytes, sizeof(bytes), 0);
 
 		if (length == 0)
-			return "the peer closed the connection";
+			return http2->refused ? http2->why : "the peer closed the connection";
 		if (length < 0 && errno == EINTR)
 			continue;
 		if (length < 0)
@@ -740,30 +761,13 @@ int http2_send(struct http2_stream *stream, const void *prefix, size_t prefix_si
 	return r < 0 ? r : resume(stream);
 }
 
-static const char *copy_text(char **at, const char *text)
-{
-	size_t size = strlen(text) + 1;
-	char *copy = memcpy(*at, text, size);
-
-	*at += size;
-	return copy;
-}
-
 int http2_finish(struct http2_stream *stream, const struct http2_header *trailers, size_t count)
 {
-	size_t size = count * sizeof(*trailers);
-
-	for (size_t i = 0; i < count; i++)
-		size += strlen(trailers[i].name) + strlen(trailers[i].value) + 2;
-	struct http2_header *copy = count ? malloc(size) : NULL;
-	if (count && !copy)
-		return -ENOMEM;
-	char *at = (char *)(copy + count);
-	for (size_t i = 0; i < count; i++) {
-		copy[i].name = copy_text(&at, trailers[i].name);
-		copy[i].value = copy_text(&at, trailers[i].value);
+	if (count) {
+		stream->trailers = http2_headers_copy(trailers, count);
+		if (!stream->trailers)
+			return -ENOMEM;
 	}
-	stream->trailers = copy;
 	stream->trailer_count = count;
 	stream->ended = true;
 	return resume(stream);

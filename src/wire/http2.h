@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "wire/header_copy.h"
 #include "wire/header_rules.h"
 
 struct http2;
@@ -29,10 +30,6 @@ enum {
 	HTTP2_REFUSED_STREAM = 7,
 	HTTP2_CANCEL = 8,
 	HTTP2_ENHANCE_YOUR_CALM = 11,
-};
-
-struct http2_header {
-	const char *name, *value;
 };
 
 /* Events of a stream end with `closed`, or when it is let go. */

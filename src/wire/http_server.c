@@ -83,11 +83,26 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
 	return r;
 }
 
+static unsigned connections(const struct http_server *server)
+{
+	return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+		->num_connections;
+}
+
 static void run(struct http_server *server)
 {
 	MHD_UNSIGNED_LONG_LONG wait;
+	unsigned before, now = connections(server);
 
-	MHD_run(server->daemon);
+	/*
+	 * At its limit libmicrohttpd does not listen; where connections have ended it listens again in the next
+	 * run only, for which nobody would call it.
+	 */
+	do {
+		before = now;
+		MHD_run(server->daemon);
+		now = connections(server);
+	} while (now < before);
 	loop_timer_set(server->timer,
 		       MHD_get_timeout(server->daemon, &wait) == MHD_YES ? wait : LOOP_NEVER, 0);
 }

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "wire_world.h"
+#include "raw_peer.h"
 
 TEST(a_unary_call)
 {
@@ -230,5 +230,179 @@ TEST(the_server_ends)
 	assert_false(grpc_client_usable(world.client));
 	assert_int_equal(wire_world_call(&world, &answers[0], "/test.Test/Echo", "x", 1, 0),
 			 -EPIPE);
+	wire_world_end(&world);
+}
+
+/* Everything may be ended inside its own callbacks. */
+TEST(the_client_is_freed_in_its_callbacks)
+{
+	unsigned char most = 5;
+
+	for (int i = 0; i < 3; i++) {
+		struct wire_world world;
+		struct wire_answer answer = { .free_in_message = i == 0,
+					      .free_in_end = i == 1,
+					      .cancel_in_message = i == 2 };
+
+		wire_world_start(&world, NULL);
+		wire_world_call(&world, &answer, "/test.Test/Count", &most, 1, 0);
+		if (i == 1)
+			wire_world_wait_end(&world, &answer);
+		else
+			wire_world_wait(&world, &answer.messages, 1);
+		wire_world_linger(&world, 20);
+		assert_int_equal(answer.messages, i == 1 ? 5 : 1);
+		assert_int_equal(answer.ends, i == 1 ? 1 : 0);
+		assert_true((world.client == NULL) == (i != 2));
+		wire_answer_release(&answer);
+		wire_world_end(&world);
+	}
+}
+
+TEST(the_client_is_freed_when_its_connection_ends)
+{
+	struct wire_world world;
+	struct wire_answer answers[3] = { { .free_in_end = true },
+					  { .free_in_end = true },
+					  { .free_in_end = true } };
+
+	wire_world_start(&world, NULL);
+	for (int i = 0; i < 3; i++)
+		wire_world_call(&world, &answers[i], "/test.Test/Keep", "x", 1, 0);
+	wire_world_wait(&world, &world.handled, 3);
+	grpc_server_close(TAKE_PTR(world.server));
+	wire_world_linger(&world, 20);
+	/* The first end frees the client, so the others have none. */
+	assert_int_equal(answers[0].ends + answers[1].ends + answers[2].ends, 1);
+	assert_int_equal(world.lost, 0);
+	for (int i = 0; i < 3; i++)
+		wire_answer_release(&answers[i]);
+	wire_world_end(&world);
+}
+
+TEST(the_server_is_closed_in_its_callbacks)
+{
+	for (int i = 0; i < 3; i++) {
+		struct wire_world world;
+		struct wire_answer answers[3] = { { 0 } };
+
+		wire_world_start(&world, NULL);
+		world.close_in_cancelled = i < 2;
+		world.close_in_handle = i == 2;
+		for (int j = 0; j < 2; j++)
+			wire_world_call(&world, &answers[j], "/test.Test/Keep", "x", 1,
+					i == 1 ? 30 : 0);
+		wire_world_wait(&world, &world.handled, 2);
+		if (i == 0)
+			grpc_stream_cancel(answers[0].stream);
+		if (i == 2)
+			wire_world_call(&world, &answers[2], "/test.Test/Echo", "x", 1, 0);
+		wire_world_wait(&world, &world.cancelled, 2);
+		assert_null(world.server);
+		wire_world_wait(&world, &world.lost, 1);
+		assert_int_equal(answers[1].ends, 1);
+		for (int j = 0; j < 3; j++)
+			wire_answer_release(&answers[j]);
+		wire_world_end(&world);
+	}
+}
+
+/* Both sides' clocks run out at the same time, with the server closed while its calls end by themselves. */
+TEST(the_server_is_closed_at_a_deadline)
+{
+	struct wire_world world;
+	struct wire_answer answer = { 0 };
+	struct grpc_client *client;
+
+	wire_world_start(&world, NULL);
+	world.close_in_cancelled = true;
+	wire_world_call(&world, &answer, "/test.Test/Keep", "x", 1, 40);
+	wire_world_wait(&world, &world.handled, 1);
+	/* The client does not look at its clock any more: the server's own ends the call. */
+	client = TAKE_PTR(world.client);
+	wire_world_wait(&world, &world.cancelled, 1);
+	assert_null(world.server);
+	wire_world_linger(&world, 5);
+	world.client = client;
+	wire_answer_release(&answer);
+	wire_world_end(&world);
+}
+
+TEST(what_a_peer_leaves_unread_is_bounded)
+{
+	struct grpc_limits limits = { .unsent = 1 << 20 };
+	struct wire_world world;
+	struct raw_peer peer;
+
+	wire_world_start(&world, &limits);
+	raw_peer_connect(&peer, &world);
+	peer.deaf = true;
+	/* A window that never closes, frames as large as they come, and not one byte read. */
+	raw_peer_send(&peer, "P\nS 00047fffffff\nA\nF 8 0 0 7f000000\n"
+			     "H 4 1 :method POST|:scheme http|:path /test.Test/Flood|"
+			     "content-type application/grpc\nD 1 1 0000000000");
+	wire_world_wait(&world, &world.handled, 1);
+	assert_int_equal(grpc_server_connections(world.server), 2);
+	wire_world_wait(&world, &world.cancelled, 1);
+	assert_int_equal(world.flood_result, -ENOBUFS);
+	assert_int_equal(grpc_server_connections(world.server), 1);
+	raw_peer_wait(&peer, "closed\n");
+	raw_peer_end(&peer);
+	wire_world_end(&world);
+}
+
+TEST(more_connections_than_allowed)
+{
+	struct grpc_limits limits = { .connections = 2 };
+	struct wire_world world;
+	struct grpc_client *others[3] = { NULL };
+	struct grpc_client_options options = { 0 };
+	struct wire_answer answer = { 0 };
+
+	wire_world_start(&world, &limits);
+	options.socket_path = world.socket;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(grpc_client_connect(world.loop, &options, &others[i], NULL), 0);
+	wire_world_linger(&world, 20);
+	assert_int_equal(grpc_server_connections(world.server), 2);
+	assert_true(grpc_client_usable(world.client) && grpc_client_usable(others[0]));
+	assert_false(grpc_client_usable(others[1]) || grpc_client_usable(others[2]));
+	grpc_client_free(others[0]);
+	wire_world_linger(&world, 20);
+	assert_int_equal(grpc_server_connections(world.server), 1);
+	wire_world_call(&world, &answer, "/test.Test/Echo", "x", 1, 0);
+	wire_world_wait_end(&world, &answer);
+	assert_int_equal(answer.status, GRPC_OK);
+	wire_answer_release(&answer);
+	grpc_client_free(others[1]);
+	grpc_client_free(others[2]);
+	wire_world_end(&world);
+}
+
+TEST(unfinished_messages_are_bounded)
+{
+	struct grpc_limits limits = { .received = 300000, .message = 200000 };
+	struct wire_world world;
+	struct wire_answer answers[2] = { { 0 } };
+	autofree char *message = calloc(1, 190000);
+
+	assert_non_null(message);
+	wire_world_start(&world, &limits);
+	/* One message alone is fine; two at a time are more than a connection may keep. */
+	for (int i = 0; i < 2; i++)
+		wire_world_call(&world, &answers[i], "/test.Test/Echo", message, 190000, 0);
+	for (int i = 0; i < 2; i++)
+		wire_world_wait_end(&world, &answers[i]);
+	const struct wire_answer *refused = &answers[answers[0].status == GRPC_OK ? 1 : 0];
+	assert_int_equal(answers[refused == answers ? 1 : 0].status, GRPC_OK);
+	assert_int_equal(refused->status, GRPC_RESOURCE_EXHAUSTED);
+	assert_non_null(strstr(refused->text, "the limit is 300000"));
+	for (int i = 0; i < 2; i++)
+		wire_answer_release(&answers[i]);
+	/* and they were given back */
+	wire_world_call(&world, &answers[0], "/test.Test/Echo", message, 190000, 0);
+	wire_world_wait_end(&world, &answers[0]);
+	assert_int_equal(answers[0].status, GRPC_OK);
+	wire_answer_release(&answers[0]);
 	wire_world_end(&world);
 }

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "wire/wire.h"
+
+#define PATIENCE_MS 10000
+
+struct world {
+	struct loop *loop;
+	struct http_server *server;
+	unsigned asked;
+	struct error error;
+};
+
+static void metrics(struct http_answer *answer, void *user)
+{
+	struct world *world = user;
+
+	world->asked++;
+	answer->content_type = "text/plain; version=0.0.4";
+	strbuf_adds(&answer->body, "gpupool_up 1\n");
+}
+
+static void large(struct http_answer *answer, void *user)
+{
+	(void)user;
+	for (int i = 0; i < 100000; i++)
+		strbuf_adds(&answer->body, "0123456789");
+}
+
+static void too_large(struct http_answer *answer, void *user)
+{
+	for (int i = 0; i < 17; i++)
+		large(answer, user);
+}
+
+static void not_ready(struct http_answer *answer, void *user)
+{
+	(void)user;
+	answer->status = 503;
+	strbuf_adds(&answer->body, "no card yet\n");
+}
+
+static const struct http_route routes[] = {
+	{ "/metrics", metrics },
+	{ "/large", large },
+	{ "/too_large", too_large },
+	{ "/readyz", not_ready },
+	{ 0 },
+};
+
+static void world_start(struct world *world)
+{
+	*world = (struct world){ 0 };
+	assert_int_equal(loop_new(&world->loop, &world->error), 0);
+	assert_int_equal(http_server_listen(world->loop, "127.0.0.1", 0, routes, world,
+					    &world->server, &world->error),
+			 0);
+}
+
+static void world_end(struct world *world)
+{
+	http_server_close(world->server);
+	loop_free(world->loop);
+}
+
+static int connect_to(const struct world *world)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_port = htons((uint16_t)http_server_port(world->server)),
+				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/* What comes until the server closes, or UNTIL was read. */
+static void read_answer(struct world *world, int fd, const char *until, struct strbuf *ret)
+{
+	uint64_t start = loop_now_ms(world->loop);
+	char bytes[65536];
+
+	for (;;) {
+		assert_true(loop_now_ms(world->loop) - start < PATIENCE_MS);
+		loop_turn(world->loop);
+		ssize_t length = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+		if (length == 0 || (length < 0 && errno != EAGAIN))
+			return;
+		if (length > 0)
+			strbuf_add(ret, bytes, (size_t)length);
+		if (until && strstr(ret->data, until))
+			return;
+	}
+}
+
+/* The answer to a request, from one connection; header names as the library writes them. */
+static void ask(struct world *world, const char *request, struct strbuf *ret)
+{
+	int fd = connect_to(world);
+
+	assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
+	read_answer(world, fd, NULL, ret);
+	close(fd);
+}
+
+#define CLOSE "Host: x\r\nConnection: close\r\n\r\n"
+
+TEST(requests_and_answers)
+{
+	static const struct {
+		const char *request, *first, *has, *body;
+	} cases[] = {
+		{ "GET /metrics HTTP/1.1\r\n" CLOSE, "HTTP/1.1 200 OK\r\n",
+		  "Content-Type: text/plain; version=0.0.4\r\n", "gpupool_up 1\n" },
+		{ "GET /metrics?a=b HTTP/1.1\r\n" CLOSE, "HTTP/1.1 200 OK\r\n",
+		  "Content-Length: 13\r\n", "gpupool_up 1\n" },
+		{ "GET /metrics HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK\r\n", "", "gpupool_up 1\n" },
+		{ "HEAD /metrics HTTP/1.1\r\n" CLOSE, "HTTP/1.1 200 OK\r\n",
+		  "Content-Length: 13\r\n", "" },
+		{ "GET /readyz HTTP/1.1\r\n" CLOSE, "HTTP/1.1 503 Service Unavailable\r\n",
+		  "Content-Type: text/plain; charset=utf-8\r\n", "no card yet\n" },
+		{ "GET / HTTP/1.1\r\n" CLOSE, "HTTP/1.1 404 Not Found\r\n", "",
+		  "there is nothing at this path\n" },
+		{ "GET /metrics/ HTTP/1.1\r\n" CLOSE, "HTTP/1.1 404 Not Found\r\n", "",
+		  "there is nothing at this path\n" },
+		{ "POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n" CLOSE "abc",
+		  "HTTP/1.1 405 Method Not Allowed\r\n", "Allow: GET, HEAD\r\n",
+		  "only GET and HEAD are answered here\n" },
+		{ "DELETE /metrics HTTP/1.1\r\n" CLOSE, "HTTP/1.1 405 Method Not Allowed\r\n",
+		  "Allow: GET, HEAD\r\n", "only GET and HEAD are answered here\n" },
+		{ "GET /too_large HTTP/1.1\r\n" CLOSE, "HTTP/1.1 500 Internal Server Error\r\n", "",
+		  "the answer is too long\n" },
+	};
+	struct world world;
+
+	world_start(&world);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		autostrbuf answer = STRBUF_INIT(1 << 20);
+
+		ask(&world, cases[i].request, &answer);
+		const char *body = strstr(answer.data, "\r\n\r\n");
+		assert_non_null(body);
+		if (strncmp(answer.data, cases[i].first, strlen(cases[i].first)) != 0)
+			print_error("%s: %s\n", cases[i].request, answer.data);
+		assert_int_equal(strncmp(answer.data, cases[i].first, strlen(cases[i].first)), 0);
+		assert_non_null(strstr(answer.data, cases[i].has));
+		assert_string_equal(body + 4, cases[i].body);
+	}
+	assert_int_equal(world.asked, 4);
+	world_end(&world);
+}
+
+TEST(a_large_answer_and_one_that_is_not_read)
+{
+	autostrbuf answer = STRBUF_INIT(2 << 20);
+	struct world world;
+
+	world_start(&world);
+	int deaf = connect_to(&world);
+	assert_int_equal(send(deaf, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", 32, 0), 32);
+	for (int i = 0; i < 20; i++)
+		loop_turn(world.loop);
+	ask(&world, "GET /large HTTP/1.1\r\n" CLOSE, &answer);
+	const char *body = strstr(answer.data, "\r\n\r\n");
+	assert_non_null(body);
+	assert_int_equal(strlen(body + 4), 1000000);
+	close(deaf);
+	world_end(&world);
+}
+
+TEST(two_requests_on_a_connection)
+{
+	struct world world;
+
+	world_start(&world);
+	int fd = connect_to(&world);
+	for (int i = 0; i < 2; i++) {
+		autostrbuf answer = STRBUF_INIT(65536);
+
+		assert_int_equal(send(fd, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 34, 0), 34);
+		read_answer(&world, fd, "gpupool_up 1\n", &answer);
+		assert_non_null(strstr(answer.data, "200 OK"));
+	}
+	close(fd);
+	world_end(&world);
+}
+
+/* None of these may stop the server, or make it busy. */
+TEST(what_is_no_request)
+{
+	static const char *const requests[] = {
+		"",
+		"GET",
+		"\r\n\r\n",
+		"\xff\xff\xff\xff\r\n\r\n",
+		"GET /metrics HTTP/9.9\r\n\r\n",
+		"GET  HTTP/1.1\r\n\r\n",
+		"GET /metrics HTTP/1.1\r\nContent-Length: -1\r\n\r\n"
+	};
+	autofree char *longer = malloc(100001);
+	autostrbuf answer = STRBUF_INIT(65536);
+	struct world world;
+
+	assert_non_null(longer);
+	memset(longer, 'a', 100000);
+	longer[100000] = '\0';
+	memcpy(longer, "GET /", 5);
+	world_start(&world);
+	for (size_t i = 0; i <= ARRAY_SIZE(requests); i++) {
+		const char *request = i < ARRAY_SIZE(requests) ? requests[i] : longer;
+		int fd = connect_to(&world);
+
+		send(fd, request, strlen(request), MSG_NOSIGNAL | MSG_DONTWAIT);
+		for (int turns = 0; turns < 10; turns++)
+			loop_turn(world.loop);
+		close(fd);
+	}
+	ask(&world, "GET /metrics HTTP/1.1\r\n" CLOSE, &answer);
+	assert_non_null(strstr(answer.data, "gpupool_up 1\n"));
+	world_end(&world);
+}
+
+static void count_turn(void *user)
+{
+	struct world *world = user;
+
+	loop_stop(world->loop);
+}
+
+/* An idle server with an idle connection costs no turns of the loop. */
+TEST(it_does_not_run_in_circles)
+{
+	struct loop_timer *timer;
+	struct world world;
+
+	world_start(&world);
+	int fd = connect_to(&world);
+	for (int i = 0; i < 10; i++)
+		loop_turn(world.loop);
+	struct timespec before, after;
+	assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before), 0);
+	assert_int_equal(
+		loop_timer_start(world.loop, 300, 0, count_turn, &world, &timer, &world.error), 0);
+	loop_run(world.loop);
+	assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after), 0);
+	assert_true((after.tv_sec - before.tv_sec) * 1000 +
+			    (after.tv_nsec - before.tv_nsec) / 1000000 <
+		    150);
+	close(fd);
+	world_end(&world);
+}
+
+TEST(more_connections_than_it_takes)
+{
+	autostrbuf answer = STRBUF_INIT(65536);
+	struct world world;
+	int fds[80];
+
+	world_start(&world);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = connect_to(&world);
+		loop_turn(world.loop);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+	ask(&world, "GET /metrics HTTP/1.1\r\n" CLOSE, &answer);
+	assert_non_null(strstr(answer.data, "gpupool_up 1\n"));
+	world_end(&world);
+}
+
+TEST(addresses)
+{
+	struct world world, other;
+
+	world_start(&world);
+	other = world;
+	assert_int_equal(http_server_listen(world.loop, "127.0.0.1", http_server_port(world.server),
+					    routes, &world, &other.server, &world.error),
+			 -EADDRINUSE);
+	assert_non_null(strstr(world.error.message, "cannot listen on 127.0.0.1 port "));
+	assert_int_equal(http_server_listen(world.loop, "localhost", 0, routes, &world,
+					    &other.server, &world.error),
+			 -EINVAL);
+	assert_string_equal(world.error.message,
+			    "'localhost' is no address: write it in numbers, such "
+			    "as 127.0.0.1 or ::");
+	assert_int_equal(http_server_listen(world.loop, "127.0.0.1", 65536, routes, &world,
+					    &other.server, &world.error),
+			 -EINVAL);
+	if (http_server_listen(world.loop, "::1", 0, routes, &world, &other.server, &world.error) ==
+	    0) {
+		assert_true(http_server_port(other.server) > 0);
+		http_server_close(other.server);
+	}
+	http_server_close(NULL);
+	world_end(&world);
+}
+
+TEST(every_allocation_fails_once)
+{
+	for (unsigned n = 0;; n++) {
+		struct world world = { 0 };
+
+		assert_int_equal(loop_new(&world.loop, &world.error), 0);
+		fault_arm(n);
+		int r = http_server_listen(world.loop, "127.0.0.1", 0, routes, &world,
+					   &world.server, &world.error);
+		bool hit = fault_disarm();
+		if (hit)
+			assert_int_equal(r, -ENOMEM);
+		else
+			assert_int_equal(r, 0);
+		world_end(&world);
+		if (!hit) {
+			assert_int_equal(n, 3);
+			break;
+		}
+	}
+}
