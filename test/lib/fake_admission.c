@@ -626,11 +626,15 @@ static struct fake_pod *next_pod(struct fake_kubelet *kubelet)
 
 static void advance(struct fake_kubelet *kubelet)
 {
-	while (kubelet->runs && (kubelet->admission.pod || next_pod(kubelet))) {
-		if (!kubelet->admission.pod) {
-			kubelet->admission.pod = next_pod(kubelet);
-			kubelet->admission.pod->known = true;
-		}
+	while (kubelet->runs) {
+		struct fake_pod *pod =
+			kubelet->admission.pod ? kubelet->admission.pod : next_pod(kubelet);
+
+		if (!pod)
+			break;
+		if (!kubelet->admission.pod)
+			pod->known = true;
+		kubelet->admission.pod = pod;
 		if (run_admission(kubelet))
 			return;
 	}
