@@ -29,6 +29,7 @@ struct grpc_stream {
 	struct http2_stream *stream;
 	struct loop_timer *deadline; /* NULL: none */
 	unsigned deadline_ms;
+	uint64_t end_ms; /* of the loop's clock */
 	void (*on_message)(const void *message, size_t size, void *user);
 	void (*on_end)(enum grpc_status status, const char *text, void *user);
 	void *user;
@@ -184,14 +185,29 @@ static void on_ended(struct http2_stream *http2_stream, void *owner)
 		stream_end(stream, stream->status, stream->text);
 }
 
+static void late(struct grpc_stream *stream)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "no answer within %u ms", stream->deadline_ms);
+	stream_end(stream, GRPC_DEADLINE_EXCEEDED, text);
+}
+
 static void on_closed(struct http2_stream *http2_stream, void *owner, uint32_t code,
 		      const char *why)
 {
+	struct grpc_stream *stream = owner;
 	char text[256];
 
 	(void)http2_stream;
+	/* The server's clock was looked at first; grpc-go says no more than that then. */
+	if (code == HTTP2_CANCEL && stream->deadline &&
+	    loop_now_ms(stream->client->loop) >= stream->end_ms) {
+		late(stream);
+		return;
+	}
 	snprintf(text, sizeof(text), "%s (HTTP/2 error code %u)", why, code);
-	stream_end(owner, grpc_status_of_reset(code), text);
+	stream_end(stream, grpc_status_of_reset(code), text);
 }
 
 static void on_lost(void *user, const char *why)
@@ -271,10 +287,9 @@ bool grpc_client_usable(const struct grpc_client *client)
 static void on_deadline(void *user)
 {
 	struct grpc_stream *stream = user;
-	char text[64];
 
-	snprintf(text, sizeof(text), "no answer within %u ms", stream->deadline_ms);
-	stream_give_up(stream, GRPC_DEADLINE_EXCEEDED, text);
+	http2_reset(stream->stream, HTTP2_CANCEL);
+	late(stream);
 }
 
 static int stream_send(struct grpc_stream *stream, const struct grpc_request *request)
@@ -313,6 +328,7 @@ int grpc_client_call(struct grpc_client *client, const struct grpc_request *requ
 		return error_no_memory(error);
 	stream->client = client;
 	stream->deadline_ms = request->deadline_ms;
+	stream->end_ms = loop_now_ms(client->loop) + request->deadline_ms;
 	stream->on_message = request->on_message;
 	stream->on_end = request->on_end;
 	stream->user = request->user;

@@ -454,6 +454,7 @@ int grpc_server_adopt(struct grpc_server *server, int fd, struct error *error)
 	const struct http2_options options = { .server = true,
 					       .unsent = server->limits.unsent,
 					       .streams = server->limits.streams,
+					       .greeting_ms = server->limits.greeting_ms,
 					       .events = &server_events,
 					       .user = connection };
 
@@ -531,6 +532,8 @@ void grpc_limits_complete(struct grpc_limits *limits)
 		limits->streams = 100;
 	if (!limits->connections)
 		limits->connections = 64;
+	if (!limits->greeting_ms)
+		limits->greeting_ms = 20000;
 }
 
 int grpc_server_new(struct loop *loop, const struct grpc_server_options *options,

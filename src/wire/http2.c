@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "wire/backlog.h"
 #include "wire/header_copy.h"
+#include "wire/socket.h"
 
 #define READ_SIZE    16384
 #define READ_ROUNDS  16 /* then others have their turn */
@@ -22,6 +23,7 @@
 
 struct http2 {
 	nghttp2_session *session;
+	struct loop *loop;
 	int fd;
 	bool server;
 	struct loop_poll *poll;
@@ -30,12 +32,13 @@ struct http2 {
 	const struct http2_events *events;
 	void *user;
 	struct http2_stream *streams; /* doubly linked */
-	unsigned char *stuck;         /* bytes that the socket did not take, NULL: none */
-	size_t stuck_at, stuck_length;
-	size_t unsent, unsent_max; /* bytes of bodies that wait in the streams */
-	unsigned busy;             /* frames of this file on the stack that look at it afterwards */
-	bool freed;                /* while busy */
-	bool refused;              /* the peer takes no new streams (GOAWAY) */
+	struct backlog stuck;         /* bytes that the socket did not take */
+	size_t unsent, unsent_max;    /* bytes of bodies that wait in the streams */
+	unsigned busy;            /* frames of this file on the stack that look at it afterwards */
+	bool freed;               /* while busy */
+	bool greeted;             /* the peer's SETTINGS came */
+	uint64_t greeting_end_ms; /* without them; 0: whenever */
+	bool refused;             /* the peer takes no new streams (GOAWAY) */
 	bool gone;
 	bool doomed;
 	char why[160]; /* of the end */
@@ -280,6 +283,7 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
 	bool last = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
 
 	(void)session;
+	http2->greeted = true; /* nghttp2 takes nothing else first */
 	if (frame->hd.type == NGHTTP2_GOAWAY)
 		goaway_came(http2, &frame->goaway);
 	if (!stream || (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA))
@@ -414,35 +418,27 @@ static int on_error(nghttp2_session *session, int code, const char *text, size_t
 /* Writes what the socket takes and keeps the rest. Returns NULL or what failed. */
 static const char *put(struct http2 *http2, const unsigned char *bytes, size_t length)
 {
-	while (length > 0) {
-		ssize_t written = send(http2->fd, bytes, length, MSG_NOSIGNAL);
+	int r = socket_put(http2->fd, &bytes, &length);
 
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0 && errno != EAGAIN)
-			return strerrordesc_np(errno);
-		if (written < 0)
-			break;
-		bytes += written;
-		length -= (size_t)written;
-	}
-	if (length == 0)
-		return NULL;
-	http2->stuck = malloc(length);
-	if (!http2->stuck)
-		return "out of memory";
-	memcpy(http2->stuck, bytes, length);
-	http2->stuck_length = length;
-	return NULL;
+	if (r == 0 && length > 0)
+		r = backlog_add(&http2->stuck, bytes, length, NULL, 0);
+	return r < 0 ? strerrordesc_np(-r) : NULL;
 }
 
 static const char *put_stuck(struct http2 *http2)
 {
-	autofree unsigned char *bytes = TAKE_PTR(http2->stuck);
-	size_t length = http2->stuck_length;
+	struct backlog stuck = http2->stuck;
 
-	http2->stuck_length = 0;
-	return bytes ? put(http2, bytes, length) : NULL;
+	http2->stuck = (struct backlog){ 0 };
+	const char *wrong =
+		stuck.bytes ? put(http2, stuck.bytes + stuck.at, backlog_size(&stuck)) : NULL;
+	backlog_release(&stuck);
+	return wrong;
+}
+
+static bool is_stuck(const struct http2 *http2)
+{
+	return http2->stuck.bytes != NULL;
 }
 
 /* Sends all that there is to send, as far as the socket takes it. */
@@ -454,7 +450,7 @@ static const char *flush(struct http2 *http2)
 
 	do {
 		length = 0;
-		while (!wrong && !http2->stuck && !http2->freed && length < WRITE_SIZE / 2) {
+		while (!wrong && !is_stuck(http2) && !http2->freed && length < WRITE_SIZE / 2) {
 			const uint8_t *frame;
 			ssize_t size = nghttp2_session_mem_send(http2->session, &frame);
 
@@ -467,7 +463,7 @@ static const char *flush(struct http2 *http2)
 		}
 		if (!wrong && length > 0 && !http2->freed)
 			wrong = put(http2, bytes, length);
-	} while (!wrong && length > 0 && !http2->stuck && !http2->freed);
+	} while (!wrong && length > 0 && !is_stuck(http2) && !http2->freed);
 	return wrong;
 }
 
@@ -482,15 +478,15 @@ static void settle(struct http2 *http2, const char *wrong)
 		wrong = flush(http2);
 	if (!leave(http2) || http2->gone)
 		return;
-	if (!wrong && !nghttp2_session_want_read(http2->session) && !http2->stuck &&
+	if (!wrong && !nghttp2_session_want_read(http2->session) && !is_stuck(http2) &&
 	    !nghttp2_session_want_write(http2->session))
 		wrong = *http2->why ? http2->why : "HTTP/2 is done";
 	if (wrong) {
 		lose(http2, wrong);
 		return;
 	}
-	loop_poll_set(http2->poll, (http2->server && http2->stuck ? 0U : LOOP_READ) |
-					   (http2->stuck ? LOOP_WRITE : 0U));
+	loop_poll_set(http2->poll, (http2->server && is_stuck(http2) ? 0U : LOOP_READ) |
+					   (is_stuck(http2) ? LOOP_WRITE : 0U));
 }
 
 static const char *receive(struct http2 *http2)
@@ -523,7 +519,7 @@ static void on_ready(void *user, unsigned events)
 	const char *wrong = NULL;
 
 	enter(http2);
-	if (events & LOOP_READ && !(http2->server && http2->stuck && !(events & LOOP_WRITE)))
+	if (events & LOOP_READ && !(http2->server && is_stuck(http2) && !(events & LOOP_WRITE)))
 		wrong = receive(http2);
 	if (leave(http2))
 		settle(http2, wrong);
@@ -532,8 +528,13 @@ static void on_ready(void *user, unsigned events)
 static void on_turn(void *user)
 {
 	struct http2 *http2 = user;
+	uint64_t now = loop_now_ms(http2->loop), end = http2->greeted ? 0 : http2->greeting_end_ms;
 
-	settle(http2, http2->doomed ? http2->why : NULL);
+	if (end && now < end)
+		loop_timer_set(http2->turn, end - now, 0);
+	settle(http2, http2->doomed       ? http2->why
+		      : end && now >= end ? "the peer does not speak HTTP/2"
+					  : NULL);
 }
 
 /* A connection */
@@ -604,7 +605,10 @@ int http2_new(struct loop *loop, int fd, const struct http2_options *options, st
 		close(fd);
 		return error_no_memory(error);
 	}
+	http2->loop = loop;
 	http2->fd = fd;
+	http2->greeting_end_ms =
+		options->greeting_ms ? loop_now_ms(loop) + options->greeting_ms : 0;
 	http2->server = options->server;
 	http2->unsent_max = options->unsent;
 	http2->events = options->events;
@@ -632,7 +636,7 @@ static void http2_destroy(struct http2 *http2)
 	loop_timer_stop(http2->turn);
 	nghttp2_session_del(http2->session);
 	close(http2->fd);
-	free(http2->stuck);
+	backlog_release(&http2->stuck);
 	free(http2);
 }
 

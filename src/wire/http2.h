@@ -54,6 +54,7 @@ struct http2_options {
 	bool server;
 	size_t unsent; /* bytes that the peer may leave unread */
 	unsigned streams;
+	unsigned greeting_ms; /* that the peer has to say that it speaks HTTP/2; 0: for ever */
 	const struct http2_events *events; /* lives as long as the connection */
 	void *user;
 };

@@ -145,3 +145,18 @@ int socket_connect(const char *path, int *ret_fd, struct error *error)
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
+
+int socket_put(int fd, const unsigned char **bytes, size_t *length)
+{
+	while (*length > 0) {
+		ssize_t written = send(fd, *bytes, *length, MSG_NOSIGNAL);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		*bytes += written;
+		*length -= (size_t)written;
+	}
+	return 0;
+}

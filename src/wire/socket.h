@@ -24,3 +24,6 @@ bool socket_file_is_own(const struct socket_file *file);
 void socket_file_remove(struct socket_file *file);
 
 int socket_connect(const char *path, int *ret_fd, struct error *error);
+
+/* Writes as much as the socket takes now; both move on. 0 or a negative errno. */
+int socket_put(int fd, const unsigned char **bytes, size_t *length);

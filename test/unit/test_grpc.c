@@ -406,3 +406,29 @@ TEST(unfinished_messages_are_bounded)
 	wire_answer_release(&answers[0]);
 	wire_world_end(&world);
 }
+
+TEST(who_does_not_speak_http2_has_to_go)
+{
+	struct grpc_limits limits = { .greeting_ms = 60 };
+	struct wire_world world;
+	struct raw_peer silent, half;
+	struct wire_answer answer = { 0 };
+
+	wire_world_start(&world, &limits);
+	raw_peer_connect(&silent, &world);
+	raw_peer_connect(&half, &world);
+	raw_peer_send(&half, "P");
+	raw_peer_wait(&silent, "closed\n");
+	raw_peer_wait(&half, "closed\n");
+	raw_peer_end(&silent);
+	raw_peer_end(&half);
+	/* who did is left alone */
+	wire_world_linger(&world, 150);
+	assert_int_equal(grpc_server_connections(world.server), 1);
+	wire_world_call(&world, &answer, "/test.Test/Echo", "x", 1, 0);
+	wire_world_wait_end(&world, &answer);
+	assert_int_equal(answer.status, GRPC_OK);
+	assert_int_equal(world.lost, 0);
+	wire_answer_release(&answer);
+	wire_world_end(&world);
+}

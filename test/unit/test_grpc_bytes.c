@@ -430,6 +430,49 @@ TEST(an_early_answer)
 	raw_server_end(&server);
 }
 
+struct late {
+	struct loop *loop;
+	struct loop_poll *poll;
+};
+
+/* Takes so long that a deadline passes, and nobody has looked at the clock since. */
+static void be_late(void *user, unsigned events)
+{
+	struct late *late = user;
+
+	(void)events;
+	for (uint64_t start = loop_now_ms(late->loop); loop_now_ms(late->loop) - start < 60;)
+		;
+	loop_poll_stop(late->poll);
+}
+
+/* grpc-go resets a stream with CANCEL when its deadline has passed there; that may be heard before our own clock. */
+TEST(a_reset_at_the_deadline)
+{
+	struct raw_server server;
+	struct wire_answer answer = { 0 };
+	struct late late;
+	int fds[2];
+
+	raw_server_start(&server, NULL);
+	late.loop = server.world.loop;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	assert_int_equal(
+		loop_poll_start(late.loop, fds[0], LOOP_READ, be_late, &late, &late.poll, NULL), 0);
+	raw_peer_play(&server.peer, "S\nA");
+	wire_world_call(&server.world, &answer, "/test.Test/Keep", "x", 1, 50);
+	loop_turn(late.loop);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	raw_peer_send(&server.peer, "F 3 0 1 00000008");
+	wire_world_wait_end(&server.world, &answer);
+	assert_int_equal(answer.status, GRPC_DEADLINE_EXCEEDED);
+	assert_string_equal(answer.text, "no answer within 50 ms");
+	wire_answer_release(&answer);
+	close(fds[0]);
+	close(fds[1]);
+	raw_server_end(&server);
+}
+
 /* Floods: the connection of who sends them may end; nobody else notices, and memory stays. */
 static const struct {
 	const char *name, *script;

@@ -4,9 +4,9 @@
 //
 //	peer client SOCKET           calls our server (grpc_tool server): one line a case
 //	peer server SOCKET           the same methods, for our client, until standard input ends
+//	peer plain SOCKET            the same, with grpc-go's own settings
 //	peer slow SOCKET             opens a stream and never reads it, until the server ends the connection
 //	peer bridge SOCKET           a TCP port on the loopback that leads to the socket; prints it
-//	peer bench SOCKET SECONDS CALLS  unary calls, CALLS at a time: calls a second
 package main
 
 import (
@@ -119,6 +119,7 @@ func count(connection *grpc.ClientConn, most int) error {
 
 func cancelled(connection *grpc.ClientConn) error {
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	s, err := stream(ctx, connection, "Keep", []byte("x"))
 	if err != nil {
 		return err
@@ -268,15 +269,14 @@ func handle(_ any, s grpc.ServerStream) error {
 	return status.Errorf(codes.Unimplemented, "unknown method %s", method)
 }
 
-func server(socket string) {
+func server(socket string, options ...grpc.ServerOption) {
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	s := grpc.NewServer(grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(handle), grpc.MaxConcurrentStreams(5),
-		grpc.MaxRecvMsgSize(64<<20), grpc.MaxSendMsgSize(64<<20),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Second, Timeout: time.Second}))
+	s := grpc.NewServer(append(options, grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(handle),
+		grpc.MaxRecvMsgSize(64<<20), grpc.MaxSendMsgSize(64<<20))...)
 	go func() {
 		line := make([]byte, 1)
 		os.Stdin.Read(line) // a byte: GracefulStop, which sends GOAWAY; the end: Stop
@@ -328,33 +328,6 @@ func bridge(socket string) {
 	}
 }
 
-func bench(socket string, seconds, parallel int) {
-	connection := dial("unix:" + socket)
-	if err := echo(connection, 100); err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	var calls atomic.Int64
-	var wait sync.WaitGroup
-	start := time.Now()
-	end := start.Add(time.Duration(seconds) * time.Second)
-	for range parallel {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for time.Now().Before(end) {
-				if err := echo(connection, 100); err != nil {
-					fmt.Println(err)
-					os.Exit(1)
-				}
-				calls.Add(1)
-			}
-		}()
-	}
-	wait.Wait()
-	fmt.Printf("%.0f\n", float64(calls.Load())/time.Since(start).Seconds())
-}
-
 func main() {
 	if len(os.Args) < 3 {
 		os.Exit(2)
@@ -364,15 +337,14 @@ func main() {
 	case "client":
 		client(socket)
 	case "server":
+		server(socket, grpc.MaxConcurrentStreams(5),
+			grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Second, Timeout: time.Second}))
+	case "plain":
 		server(socket)
 	case "slow":
 		slow(socket)
 	case "bridge":
 		bridge(socket)
-	case "bench":
-		seconds, _ := strconv.Atoi(os.Args[3])
-		parallel, _ := strconv.Atoi(os.Args[4])
-		bench(socket, seconds, parallel)
 	}
 	if failed {
 		os.Exit(1)
