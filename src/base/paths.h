@@ -25,6 +25,8 @@
 #define ENV_DRIVER_ROOT "GPUPOOL_DRIVER_ROOT"
 #define ENV_RUN_DIR     "GPUPOOL_RUN_DIR"     /* instead of /run/gpupool, for tests and users */
 #define ENV_NVML_HELPER "GPUPOOL_NVML_HELPER" /* path of the gpupool-nvml program */
+#define ENV_SLICE       "GPUPOOL_SLICE"       /* in containers: "<card UUID>.m<lowest unit>" */
+#define ENV_MEMORY_MIB  "GPUPOOL_MEMORY_MIB"  /* in containers: of the slice */
 #define ENV_CDI_STAMP   "GPUPOOL_CDI_STAMP"   /* in containers: of which driver the CDI spec is */
 
 #define ENV_NODE_NAME "NODE_NAME" /* what the cluster calls this machine */

@@ -189,7 +189,30 @@ enum reason_link {
 	  "{object}: image needs {detail}. Set NVIDIA_DISABLE_REQUIRE=1 in the container to "      \
 	  "start it all the same.")                                                                \
 	M(REASON_NO_RUNTIME, "no_runtime", RUNTIME, 0, "no container runtime found",               \
-	  "{node} lacks a container runtime: {detail}. Install runc or crun.")
+	  "{node} lacks a container runtime: {detail}. Install runc or crun.")                     \
+	M(REASON_OFFERED_HELD, "offered_held", PLUGIN, 0, "kubelet offered a held unit",           \
+	  "{object} gets nothing on {node}: kubelet offered a held unit, {detail}. Delete the "    \
+	  "Pod "                                                                                   \
+	  "so that it is made anew; restart the kubelet if this comes again.")                     \
+	M(REASON_NO_GRANT, "no_grant", PLUGIN, 0, "devices that make no grant",                    \
+	  "{object} gets nothing on {node}: {detail}. Delete the Pod so that it is made anew.")    \
+	M(REASON_DEVICES_BUSY, "devices_busy", PLUGIN, 0, "not enough free devices",               \
+	  "{object} wants {wanted} {unit}{s}, {node} has {have} of {total} to give. Wait for a "   \
+	  "holder to end, or ask for no more than is free.")                                       \
+	M(REASON_SINGLE_ONLY, "single_only", PLUGIN, 1, "more than one replica in a container",    \
+	  "{object} gets nothing on {node}: maximum request size for shared resources is 1; "      \
+	  "found {wanted}. Ask for 1: more of them are no larger share of a card.")                \
+	M(REASON_HELD_TWICE, "held_twice", PLUGIN, 0, "two Pods hold one device",                  \
+	  "{object} and {detail} on {node}, by the kubelet's checkpoint. Delete one of the Pods.") \
+	M(REASON_LEDGER_DIFFERS, "ledger_differs", PLUGIN, 0, "ledger and kubelet disagree",       \
+	  "{object} holds {detail} on {node} by the kubelet's checkpoint, and the ledger knew "    \
+	  "nothing of it. It is held from now on; see whether another device plugin ran here.")    \
+	M(REASON_LINGERING, "lingering", PLUGIN, 0, "Pod is gone, its processes are not",          \
+	  "{object} is gone for the kubelet of {node}, and its processes still run on {detail}. "  \
+	  "Wait until they end, or kill them.")                                                    \
+	M(REASON_NEEDS_PLANNER, "needs_planner", PLUGIN, 1, "only the planner can give this",      \
+	  "{object} wants {detail}, and on {node} runs no planner (gpupool-controller), which "    \
+	  "alone can give that. Leave it out of the Pod.")
 
 enum reason_code {
 	REASON_NONE,

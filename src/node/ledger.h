@@ -28,6 +28,12 @@
 #define LEDGER_SETTLE_MS     1000u  /* so long the kubelet may take to write an answer down */
 #define LEDGER_START_MS      60000u /* so long a Pod may take from its grant to its sandbox */
 
+/* Which checkpoint it was. Both, since clocks jump and a file may be written twice in one tick. */
+struct ledger_stamp {
+	struct timespec written;
+	uint64_t checksum;
+};
+
 struct ledger_entry {              /* what one Allocate gave to one container */
 	uint64_t serial;           /* rising, never 0, never given twice */
 	char *resource;            /* owned, as all below */
@@ -38,11 +44,14 @@ struct ledger_entry {              /* what one Allocate gave to one container */
 	bool orphan;               /* the checkpoint was lost while it was held */
 	/* Not in the file. */
 	bool pending;   /* on its way to the disk: its Allocate is not answered */
+	bool earlier;   /* read from the file: its Allocate was another process's */
 	bool ran;       /* processes of its Pod were seen */
 	bool lingering; /* the kubelet has freed it and processes still run */
-	bool absent;    /* not in the checkpoint that was written at ... */
-	struct timespec absent_in;
-	uint64_t answered_ms; /* the caller's clock; of entries that were read: when */
+	bool twice;     /* the checkpoint gives one of its devices to another Pod as well */
+	bool asked;     /* BEFORE is the checkpoint that was there when it was granted */
+	bool absent;    /* not in the checkpoint ABSENT_IN, which may be older than its answer */
+	struct ledger_stamp before, absent_in;
+	uint64_t answered_ms; /* the caller's clock; of an earlier one: when it was read */
 };
 
 struct ledger {
@@ -136,11 +145,26 @@ int ledger_merge(struct ledger *ledger, const struct ledger_evidence *evidence,
 		 struct reason_list *ret_reasons, struct error *error);
 
 enum holder_sign {
-	HOLDER_HAS,  /* it has it: whoever else is offered it is refused */
-	HOLDER_GONE, /* its Pod ended, and the kubelet knows it */
-	HOLDER_SAME, /* an ordinary init container of the very Pod that is being admitted */
-	HOLDER_ASK,  /* only pod-resources' List can tell HOLDER_SAME from HOLDER_HAS */
+	HOLDER_HAS,      /* it has it: whoever else is offered it is refused */
+	HOLDER_GONE,     /* its Pod ended, and the kubelet knows it */
+	HOLDER_SAME,     /* an ordinary init container of the very Pod that is being admitted */
+	HOLDER_ASK_SAME, /* only pod-resources' List can tell HOLDER_SAME from HOLDER_HAS */
+	HOLDER_ASK_GONE, /* the same of HOLDER_GONE */
 };
-/* What may be done about ENTRY, some of whose IDs the kubelet offers again. */
+/*
+ * What may be done about ENTRY, of which the kubelet offers IDS (NULL: all) again. It does so lawfully
+ * when the holder has ended, which the file may not know yet, and when an ordinary init container's
+ * devices go to a later container of the same Pod. Neither call names a Pod; so that one is believed
+ * only within LEDGER_START_MS of the Pod's last grant, before a process of it runs, while nobody else
+ * was granted anything, and when List has no container with these devices.
+ *
+ * That List is asked while an Allocate is open, which is otherwise forbidden: List collects ended Pods,
+ * and with one to collect the kubelet's set of allocated devices forgets what is in flight
+ * (kubernetes#137534). Here it does no harm. The kubelet collected when it began with this very
+ * container, so only a Pod that ended in the milliseconds since is left to collect. What an init
+ * container or an ended Pod had is not in flight but in podDevices, or free. And what is new in the
+ * grant is in our ledger before it is answered: should the kubelet offer it to another Pod, that one is
+ * refused, and nothing is given twice.
+ */
 enum holder_sign ledger_ask(const struct ledger *ledger, const struct ledger_entry *entry,
-			    const struct ledger_evidence *evidence);
+			    const struct string_list *ids, const struct ledger_evidence *evidence);

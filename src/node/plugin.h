@@ -44,8 +44,10 @@ enum plugin_cause {
 struct plugin_card {
 	char uuid[CARD_UUID_MAX];
 	uint32_t position;   /* in the inventory; PLUGIN_NONE: only held, not there */
-	enum card_mode mode; /* that the configuration gives it */
+	enum card_mode mode; /* by the configuration; replicas: or whole, as sharing says */
 	bool excluded;       /* by the configuration */
+	bool kept;           /* sick: what was listed of it stays as it was, whatever it says now */
+	bool by_peer;        /* no row of ours names it: as NVIDIA's plugin would list it */
 	bool foreign;        /* a process without a grant uses it */
 	enum card_health health;
 	int numa;                  /* -1: unknown */
@@ -137,8 +139,8 @@ int plugin_preferred(const struct plugin_scene *scene, const char *resource,
 /*
  * Allocate. 0: *ret_entry is in the ledger, pending, and *ret_answer is what the kubelet gets once the
  * ledger is on the disk: then ledger_answered(), or ledger_forget() when that failed.
- * -EAGAIN, without a reason: ask pod-resources' List and call again with evidence->listed; safe around
- * this Allocate, since what it is about is already on the kubelet's books and the rest on ours.
+ * -EAGAIN, without a reason: ask pod-resources' List and call again with evidence->listed. Rare, and the
+ * one case in which List may be asked while an Allocate is open: ledger_ask() says why.
  * Else refused, *ret_reason (may be NULL) and the error say why.
  */
 int plugin_allocate(const struct plugin_scene *scene, const char *resource,
@@ -147,5 +149,5 @@ int plugin_allocate(const struct plugin_scene *scene, const char *resource,
 		    struct error *error);
 
 /* What of REQUEST, which some Pod makes, only a planner can give; 0, or -ENOTSUP and the reason. */
-int plugin_request_supported(const struct request *request, const char *object,
+int plugin_request_supported(const struct request *request, const char *object, const char *node,
 			     struct reason *ret_reason, struct error *error);

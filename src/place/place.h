@@ -241,6 +241,14 @@ int seating_end(struct seating *seating, uint32_t seat);
 const struct seat_change *seating_changes(const struct seating *seating, size_t *ret_count);
 uint64_t seating_moves(const struct seating *seating); /* since the start */
 
+/*
+ * Without a pool: which WANTED of CARDS (positions in the inventory's cards, a bit each) a request for
+ * whole cards gets there, by the same measure, with all of MUST. Sick cards are the caller's to leave
+ * out. -EINVAL: not so many, or MUST are more; -ENOMEM.
+ */
+int place_choose_cards(const struct inventory *inventory, uint64_t cards, uint64_t must,
+		       unsigned wanted, uint64_t *ret);
+
 const char *pool_node_name(const struct pool *pool, unsigned node);
 const struct card *pool_card(const struct pool *pool, unsigned node, unsigned card);
 size_t pool_node_count(const struct pool *pool);

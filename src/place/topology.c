@@ -32,10 +32,10 @@ static uint16_t tie(const struct node *node, unsigned a, unsigned b)
 	return node->ties[a * node->count + b];
 }
 
-static void read_links(struct node *node)
+static void read_links(struct node *node, const struct card *cards)
 {
 	for (unsigned a = 0; a < node->count; a++) {
-		const struct card *card = &node->cards[a];
+		const struct card *card = &cards[a];
 
 		for (size_t i = 0; i < card->link_count; i++) {
 			unsigned b = card->links[i].peer;
@@ -68,7 +68,7 @@ static uint64_t reach(const struct node *node, unsigned card)
 	return reached;
 }
 
-int topology_init(struct node *node)
+static int init_links(struct node *node, const struct card *cards)
 {
 	size_t pairs = (size_t)node->count * node->count;
 	uint64_t seen = 0;
@@ -77,7 +77,7 @@ int topology_init(struct node *node)
 	node->groups = calloc(node->count / 2 + 1, sizeof(*node->groups));
 	if (!node->ties || !node->groups)
 		return -ENOMEM;
-	read_links(node);
+	read_links(node, cards);
 	for (unsigned i = 0; i < node->count; i++) {
 		uint64_t group = reach(node, i);
 
@@ -87,6 +87,11 @@ int topology_init(struct node *node)
 		node->groups[node->group_count++] = group;
 	}
 	return 0;
+}
+
+int topology_init(struct node *node)
+{
+	return init_links(node, node->cards);
 }
 
 struct score {
@@ -278,4 +283,69 @@ uint64_t topology_group(const struct node *node, uint64_t cards, unsigned wanted
 		}
 	}
 	return best;
+}
+
+/* Where nobody looked for links, NUMA nodes tell near from far. */
+static void guess_links(struct node *node, const struct card *cards)
+{
+	for (unsigned a = 0; a < node->count; a++)
+		for (unsigned b = 0; b < node->count; b++)
+			if (a != b && tie(node, a, b) == 0 && cards[a].numa >= 0 &&
+			    cards[b].numa >= 0)
+				node->ties[a * node->count + b] =
+					tie_strengths[cards[a].numa == cards[b].numa ? LINK_NODE
+										     : LINK_SYS];
+}
+
+/* MUST and WANTED more of CARDS, which are others. */
+static uint64_t choose_beside(const struct node *node, uint64_t cards, uint64_t must,
+			      unsigned wanted)
+{
+	uint64_t packed = (1ull << wanted) - 1, best = 0;
+	struct score best_score = { 0, 0, 0 };
+
+	if (wanted == 0 || count_cards(cards) <= wanted)
+		return must | lowest(cards, wanted);
+	if (count_sets(count_cards(cards), wanted) > SETS_TRIED_MAX) { /* one by one */
+		uint64_t next = choose_beside(node, cards, must, 1);
+
+		return choose_beside(node, cards & ~next, next, wanted - 1);
+	}
+	for (unsigned left = count_sets(count_cards(cards), wanted); left > 0; left--) {
+		uint64_t set = must | unpack(cards, packed);
+		struct score score = score_set(node, set, cards | must);
+
+		if (!best || better(score, best_score)) {
+			best = set;
+			best_score = score;
+		}
+		uint64_t low = packed & -packed, carried = packed + low;
+
+		packed = carried | (((packed ^ carried) >> 2) / low);
+	}
+	return best;
+}
+
+int place_choose_cards(const struct inventory *inventory, uint64_t cards, uint64_t must,
+		       unsigned wanted, uint64_t *ret)
+{
+	struct node node = { .count = (uint32_t)inventory->card_count };
+	uint64_t there = node.count >= NODE_CARDS_MAX ? UINT64_MAX : card_bit(node.count) - 1;
+	int r;
+
+	if (inventory->card_count > NODE_CARDS_MAX || (cards | must) & ~there ||
+	    count_cards(must) > wanted || count_cards(cards | must) < wanted)
+		return -EINVAL;
+	r = init_links(&node, inventory->cards);
+	if (r == 0) {
+		guess_links(&node, inventory->cards);
+		if (must)
+			*ret = choose_beside(&node, cards & ~must, must,
+					     wanted - count_cards(must));
+		else
+			*ret = topology_choose(&node, topology_group(&node, cards, wanted), wanted);
+	}
+	free(node.ties);
+	free(node.groups);
+	return r;
 }
