@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capability.h"
 #include "glibc.h"
 #include "version_slot.h"
 
@@ -55,9 +56,9 @@ void client_find_root(const void *address, char root[CLIENT_ROOT_MAX])
 }
 
 /* A node of ours: ENXIO is this kernel's word for "no driver behind it", so the way is free. */
-static enum sim_status open_node(const char *path)
+static enum sim_status open_node(const char *path, int access_mode)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = open(path, access_mode | O_CLOEXEC);
 
 	if (fd >= 0) {
 		close(fd);
@@ -125,7 +126,7 @@ enum sim_status client_open(struct client *client, const void *address, const ch
 		return SIM_OK;
 	client_find_root(address, client->root);
 	snprintf(path, sizeof(path), "%s/dev/nvidiactl", client->root);
-	status = open_node(path);
+	status = open_node(path, O_RDWR);
 	if (status != SIM_OK)
 		return status == SIM_NO_CARD ? SIM_NO_DRIVER : status;
 	status = connect_to(client, SIM_SOCKET);
@@ -169,7 +170,21 @@ enum sim_status client_card_access(const struct client *client, uint32_t minor)
 	char path[CLIENT_ROOT_MAX + 32];
 
 	snprintf(path, sizeof(path), "%s/dev/nvidia%u", client->root, minor);
-	return open_node(path);
+	return open_node(path, O_RDWR);
+}
+
+enum sim_status client_capability(const struct client *client, uint32_t number)
+{
+	char path[CLIENT_ROOT_MAX + 48];
+
+	snprintf(path, sizeof(path), "%s/dev/nvidia-caps/nvidia-cap%u", client->root, number);
+	return open_node(path, O_RDONLY);
+}
+
+bool client_may_use(const struct client *client, uint32_t card, uint32_t gpu, uint32_t compute)
+{
+	return client_capability(client, capability_minor(card, gpu, CAPABILITY_GPU)) == SIM_OK &&
+	       client_capability(client, capability_minor(card, gpu, compute)) == SIM_OK;
 }
 
 size_t client_cards(const struct client *client, uint32_t minors[SIM_CARDS_MAX])
@@ -196,7 +211,15 @@ enum sim_status client_card_info(struct client *client, uint32_t minor, struct s
 
 enum sim_status client_card_state(struct client *client, uint32_t minor, struct sim_card_state *ret)
 {
-	const struct sim_request request = { .operation = SIM_CARD_STATE, .card = minor };
+	return client_instance_state(client, minor, 0, ret);
+}
+
+enum sim_status client_instance_state(struct client *client, uint32_t minor, uint32_t instance,
+				      struct sim_card_state *ret)
+{
+	const struct sim_request request = { .operation = SIM_CARD_STATE,
+					     .card = minor,
+					     .instance = instance };
 	struct sim_reply reply;
 	enum sim_status status = client_request(client, &request, &reply);
 
@@ -205,12 +228,14 @@ enum sim_status client_card_state(struct client *client, uint32_t minor, struct 
 	return status;
 }
 
-enum sim_status client_alloc(struct client *client, uint32_t minor, enum sim_kind kind,
-			     uint64_t bytes, uint64_t *ret_handle)
+enum sim_status client_alloc(struct client *client, uint32_t minor, uint32_t instance,
+			     enum sim_kind kind, uint64_t bytes, uint64_t *ret_handle)
 {
-	const struct sim_request request = {
-		.operation = SIM_ALLOC, .card = minor, .kind = kind, .bytes = bytes
-	};
+	const struct sim_request request = { .operation = SIM_ALLOC,
+					     .card = minor,
+					     .kind = kind,
+					     .bytes = bytes,
+					     .instance = instance };
 	struct sim_reply reply;
 	enum sim_status status = client_request(client, &request, &reply);
 
@@ -225,6 +250,38 @@ enum sim_status client_free(struct client *client, uint64_t handle)
 	struct sim_reply reply;
 
 	return client_request(client, &request, &reply);
+}
+
+enum sim_status client_mig_layout(struct client *client, uint32_t minor, struct sim_mig_layout *ret)
+{
+	const struct sim_request request = { .operation = SIM_MIG_LAYOUT, .card = minor };
+	struct sim_reply reply;
+	enum sim_status status = client_request(client, &request, &reply);
+
+	if (status != SIM_OK)
+		return status;
+	if (reply.layout.gpu_count > SIM_GPU_INSTANCES_MAX ||
+	    reply.layout.compute_count > SIM_COMPUTE_INSTANCES_MAX)
+		return SIM_NO_DRIVER;
+	*ret = reply.layout;
+	return SIM_OK;
+}
+
+enum sim_status client_mig_change(struct client *client, enum sim_operation operation,
+				  uint32_t minor, uint32_t instance, uint32_t kind, uint64_t value,
+				  uint32_t *ret)
+{
+	const struct sim_request request = { .operation = (uint16_t)operation,
+					     .card = minor,
+					     .kind = kind,
+					     .value = value,
+					     .instance = instance };
+	struct sim_reply reply;
+	enum sim_status status = client_request(client, &request, &reply);
+
+	if (status == SIM_OK && ret != NULL)
+		*ret = (uint32_t)reply.handle;
+	return status;
 }
 
 enum sim_status client_processes(struct client *client, uint32_t minor, struct sim_process *ret,

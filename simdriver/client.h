@@ -56,17 +56,34 @@ enum sim_status client_card_access(const struct client *client, uint32_t minor);
  */
 size_t client_cards(const struct client *client, uint32_t minors[SIM_CARDS_MAX]);
 
+/* The same of <root>/dev/nvidia-caps/nvidia-cap<number>: reading is enough. */
+enum sim_status client_capability(const struct client *client, uint32_t number);
+/* May the caller use that MIG device? Both of its capabilities. */
+bool client_may_use(const struct client *client, uint32_t card, uint32_t gpu, uint32_t compute);
+
 enum sim_status client_card_info(struct client *client, uint32_t minor, struct sim_card_info *ret);
 enum sim_status client_card_state(struct client *client, uint32_t minor,
 				  struct sim_card_state *ret);
 
+/* The same, with free_bytes of that instance; 0: of the card. */
+enum sim_status client_instance_state(struct client *client, uint32_t minor, uint32_t instance,
+				      struct sim_card_state *ret);
+
 /*
  * Memory of a card, owned by the connection. A context is an allocation of kind SIM_KIND_CONTEXT
- * of info.context_bytes; a process with one is a compute process for NVML.
+ * of info.context_bytes; a process with one is a compute process for NVML. INSTANCE: SIM_INSTANCE() of
+ * the MIG device, or 0.
  */
-enum sim_status client_alloc(struct client *client, uint32_t minor, enum sim_kind kind,
-			     uint64_t bytes, uint64_t *ret_handle);
+enum sim_status client_alloc(struct client *client, uint32_t minor, uint32_t instance,
+			     enum sim_kind kind, uint64_t bytes, uint64_t *ret_handle);
 enum sim_status client_free(struct client *client, uint64_t handle);
+
+enum sim_status client_mig_layout(struct client *client, uint32_t minor,
+				  struct sim_mig_layout *ret);
+/* One of the operations of MIG that change something; what it means is said in protocol.h. */
+enum sim_status client_mig_change(struct client *client, enum sim_operation operation,
+				  uint32_t minor, uint32_t instance, uint32_t kind, uint64_t value,
+				  uint32_t *ret);
 
 /* Writes at most `capacity` processes; *ret_total is how many there are. */
 enum sim_status client_processes(struct client *client, uint32_t minor, struct sim_process *ret,

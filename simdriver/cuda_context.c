@@ -44,7 +44,7 @@ static enum cudaError_enum make(struct cuda_state *cuda, int device, unsigned fl
 			context = &cuda->contexts[i];
 	if (!context)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	status = client_alloc(&cuda->client, found->info.minor, SIM_KIND_CONTEXT,
+	status = client_alloc(&cuda->client, found->info.minor, found->instance, SIM_KIND_CONTEXT,
 			      found->info.context_bytes, &handle);
 	if (status != SIM_OK)
 		return cuda_error_of(status);

@@ -19,7 +19,8 @@ enum cudaError_enum cuMemGetInfo_v2(size_t *free, size_t *total)
 	if (!free || !total)
 		return cuda_leave(cuda, CUDA_ERROR_INVALID_VALUE);
 	info = &cuda->devices[context->device].info;
-	error = cuda_error_of(client_card_state(&cuda->client, info->minor, &card));
+	error = cuda_error_of(client_instance_state(
+		&cuda->client, info->minor, cuda->devices[context->device].instance, &card));
 	if (!error) {
 		*free = card.free_bytes;
 		*total = info->memory_bytes - info->reserved_bytes;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda_state.h"
 
+#include "mig.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,56 +50,139 @@ static bool same_index(const char *text, size_t length, int index)
 	return digits > 0 && (size_t)digits == length && memcmp(text, number, length) == 0;
 }
 
-/* An entry is an index, or at least "GPU-" and what makes the UUID unique. -1: names no card */
-static int match_card(const struct sim_card_info *cards, int count, const char *entry,
-		      size_t length)
+/* "MIG-GPU-<uuid>/<gi>/<ci>", the name before driver 470, and still taken. */
+static bool same_old_name(const struct cuda_candidate *candidate, const char *entry, size_t length)
 {
-	bool by_uuid = length > 4 && memcmp(entry, "GPU-", 4) == 0;
+	char name[96];
+	int digits = snprintf(name, sizeof(name), "MIG-%s/%u/%u", candidate->card_uuid,
+			      SIM_INSTANCE_GPU(candidate->instance),
+			      SIM_INSTANCE_COMPUTE(candidate->instance));
+
+	return candidate->instance != 0 && digits > 0 && (size_t)digits == length &&
+	       memcmp(name, entry, length) == 0;
+}
+
+static bool matches(const struct cuda_candidate *candidate, const char *entry, size_t length)
+{
+	if (length > 4 && (memcmp(entry, "GPU-", 4) == 0 || memcmp(entry, "MIG-", 4) == 0))
+		return strncmp(candidate->info.uuid, entry, length) == 0 ||
+		       same_old_name(candidate, entry, length);
+	return candidate->ordinal >= 0 && same_index(entry, length, candidate->ordinal);
+}
+
+/* An entry is an index, or a UUID as far as it is needed to tell. -1: names nothing */
+static int match_candidate(const struct cuda_candidate *candidates, int count, const char *entry,
+			   size_t length)
+{
 	int found = -1;
 
 	for (int i = 0; i < count; i++) {
-		bool same = by_uuid ? strncmp(cards[i].uuid, entry, length) == 0
-				    : same_index(entry, length, i);
-
-		if (same && found >= 0)
+		if (!matches(&candidates[i], entry, length))
+			continue;
+		if (found >= 0)
 			return -1;
-		if (same)
-			found = i;
+		found = i;
 	}
 	return found;
 }
 
-/* The first entry that names no card, or one again, ends the list (CUDA C++ Programming Guide). */
-int cuda_visible(const struct sim_card_info *cards, int count, const char *wanted,
-		 int ret[SIM_CARDS_MAX])
+/* All cards; where there is none, one MIG device. */
+static int all_visible(const struct cuda_candidate *candidates, int count, int ret[SIM_CARDS_MAX])
 {
-	bool taken[SIM_CARDS_MAX] = { false };
 	int kept = 0;
 
-	if (!wanted) {
-		for (int i = 0; i < count; i++)
-			ret[i] = i;
-		return count;
+	for (int i = 0; i < count && kept < SIM_CARDS_MAX; i++) {
+		if (candidates[i].instance == 0)
+			ret[kept++] = i;
 	}
-	while (kept < count) {
+	if (kept == 0 && count > 0)
+		ret[kept++] = 0;
+	return kept;
+}
+
+static bool is_taken(const int *taken, int count, int which)
+{
+	for (int i = 0; i < count; i++) {
+		if (taken[i] == which)
+			return true;
+	}
+	return false;
+}
+
+/* The first entry that names nothing, or something again, ends the list. */
+int cuda_visible(const struct cuda_candidate *candidates, int count, const char *wanted,
+		 int ret[SIM_CARDS_MAX])
+{
+	int kept = 0;
+
+	if (!wanted)
+		return all_visible(candidates, count, ret);
+	while (kept < SIM_CARDS_MAX) {
 		size_t length, inner;
-		int card;
+		int found;
 
 		wanted += strspn(wanted, " ");
 		length = strcspn(wanted, ",");
 		inner = length;
 		while (inner > 0 && wanted[inner - 1] == ' ')
 			inner--;
-		card = match_card(cards, count, wanted, inner);
-		if (card < 0 || taken[card])
+		found = match_candidate(candidates, count, wanted, inner);
+		if (found < 0 || is_taken(ret, kept, found) ||
+		    (candidates[found].instance != 0 && kept > 0))
 			break;
-		taken[card] = true;
-		ret[kept++] = card;
-		if (wanted[length] == '\0')
+		ret[kept++] = found;
+		if (wanted[length] == '\0' || candidates[found].instance != 0)
 			break;
 		wanted += length + 1;
 	}
 	return kept;
+}
+
+static void fill_instance(const struct sim_card_info *card, const struct sim_mig_layout *layout,
+			  const struct sim_compute_instance *compute,
+			  struct cuda_candidate *candidate)
+{
+	const struct sim_gpu_instance *gpu = mig_gpu_find(layout, compute->gpu_instance);
+	const struct mig_gpu_profile *profile =
+		mig_profile_by_id(mig_table(card->mig_table), gpu->profile_id);
+	char name[32];
+
+	candidate->instance = SIM_INSTANCE(gpu->id, compute->id);
+	mig_device_name(profile, compute->size, name, sizeof(name));
+	snprintf(candidate->info.name, sizeof(candidate->info.name), "%.27s MIG %s", card->name,
+		 name);
+	snprintf(candidate->info.uuid, sizeof(candidate->info.uuid), "%s", compute->uuid);
+	candidate->info.memory_bytes = (uint64_t)profile->memory_mib << 20;
+	candidate->info.reserved_bytes = 0;
+	candidate->info.multiprocessors =
+		profile->multiprocessors * compute->size / profile->slices;
+}
+
+int cuda_candidates_add(struct client *client, const struct sim_card_info *card, int ordinal,
+			struct cuda_candidate *candidates, int count)
+{
+	struct sim_mig_layout layout = { 0 };
+
+	if (card->mig_table != 0 && client_mig_layout(client, card->minor, &layout) != SIM_OK)
+		return count;
+	for (uint32_t i = 0; i < (layout.current ? layout.compute_count : 1); i++) {
+		struct cuda_candidate *candidate = &candidates[count];
+		const struct sim_compute_instance *compute = &layout.computes[i];
+
+		if (layout.current &&
+		    !client_may_use(client, card->minor, compute->gpu_instance, compute->id))
+			continue;
+		memset(candidate, 0, sizeof(*candidate));
+		candidate->info = *card;
+		candidate->ordinal = ordinal;
+		memcpy(candidate->card_uuid, card->uuid, sizeof(candidate->card_uuid));
+		if (layout.current)
+			fill_instance(card, &layout, compute, candidate);
+		ordinal = -1;
+		if (++count == CUDA_CANDIDATES_MAX)
+			break;
+	}
+	return count;
 }
 
 struct cuda_device *cuda_device(struct cuda_state *cuda, int device)
@@ -167,7 +252,8 @@ enum cudaError_enum cuDeviceGetName(char *name, int size, int device)
 	return cuda_leave(cuda, copy_text(name, size, found->info.name));
 }
 
-enum cudaError_enum cuDeviceGetUuid_v2(struct CUuuid_st *uuid, int device)
+/* The second version names the MIG device, the first the card that it is a part of. */
+static enum cudaError_enum get_uuid(struct CUuuid_st *uuid, int device, bool whole)
 {
 	struct cuda_state *cuda;
 	struct cuda_device *found;
@@ -177,13 +263,18 @@ enum cudaError_enum cuDeviceGetUuid_v2(struct CUuuid_st *uuid, int device)
 		return error;
 	if (!uuid)
 		return cuda_leave(cuda, CUDA_ERROR_INVALID_VALUE);
-	memcpy(uuid->bytes, found->uuid, sizeof(uuid->bytes));
+	memcpy(uuid->bytes, whole ? found->whole_uuid : found->uuid, sizeof(uuid->bytes));
 	return cuda_leave(cuda, CUDA_SUCCESS);
+}
+
+enum cudaError_enum cuDeviceGetUuid_v2(struct CUuuid_st *uuid, int device)
+{
+	return get_uuid(uuid, device, false);
 }
 
 enum cudaError_enum cuDeviceGetUuid(struct CUuuid_st *uuid, int device)
 {
-	return cuDeviceGetUuid_v2(uuid, device);
+	return get_uuid(uuid, device, true);
 }
 
 enum cudaError_enum cuDeviceTotalMem_v2(size_t *bytes, int device)

@@ -62,6 +62,10 @@ enum cudaError_enum cuda_error_of(enum sim_status status)
 		[SIM_NO_HANDLE] = CUDA_ERROR_INVALID_VALUE,
 		[SIM_BAD_REQUEST] = CUDA_ERROR_INVALID_VALUE,
 		[SIM_TIMEOUT] = CUDA_ERROR_TIMEOUT,
+		[SIM_NOT_SUPPORTED] = CUDA_ERROR_NOT_SUPPORTED,
+		[SIM_IN_USE] = CUDA_ERROR_UNKNOWN,
+		[SIM_NO_ROOM] = CUDA_ERROR_UNKNOWN,
+		[SIM_NO_INSTANCE] = CUDA_ERROR_INVALID_DEVICE,
 	};
 
 	return (unsigned)status < SIM_STATUS_COUNT ? errors[status] : CUDA_ERROR_UNKNOWN;
@@ -74,12 +78,12 @@ static int hex_value(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" to its 16 bytes */
+/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", or "MIG-" and the same, to its 16 bytes */
 static void parse_uuid(const char *text, unsigned char uuid[16])
 {
 	size_t nibbles = 0;
 
-	if (strncmp(text, "GPU-", 4) == 0)
+	if (strncmp(text, "GPU-", 4) == 0 || strncmp(text, "MIG-", 4) == 0)
 		text += 4;
 	for (; *text && nibbles < 32; text++) {
 		int value = hex_value(*text);
@@ -94,35 +98,59 @@ static void parse_uuid(const char *text, unsigned char uuid[16])
 	}
 }
 
-static enum cudaError_enum find_devices(void)
+static enum cudaError_enum find_candidates(struct cuda_candidate *candidates, int *ret_count)
 {
-	struct sim_card_info cards[SIM_CARDS_MAX];
 	uint32_t minors[SIM_CARDS_MAX];
-	int visible[SIM_CARDS_MAX];
 	size_t found = client_cards(&state.client, minors);
-	int count = 0;
+	int count = 0, cards = 0;
 
 	for (size_t i = 0; i < found; i++) {
-		enum sim_status status = client_card_info(&state.client, minors[i], &cards[count]);
+		struct sim_card_info info;
 		struct sim_card_state now;
+		enum sim_status status = client_card_info(&state.client, minors[i], &info);
 
 		if (status == SIM_OK) /* which a lost card answers too */
 			status = client_card_state(&state.client, minors[i], &now);
 		if (status == SIM_OK)
-			count++;
+			count = cuda_candidates_add(&state.client, &info, cards++, candidates,
+						    count);
 		else if (status != SIM_CARD_LOST && status != SIM_NO_CARD)
 			return cuda_error_of(status);
 	}
-	count = cuda_visible(cards, count, getenv("CUDA_VISIBLE_DEVICES"), visible);
-	if (count == 0)
-		return CUDA_ERROR_NO_DEVICE;
+	*ret_count = count;
+	return CUDA_SUCCESS;
+}
+
+static void take_devices(const struct cuda_candidate *candidates, const int *visible, int count)
+{
 	memset(state.devices, 0, sizeof(state.devices));
 	for (int i = 0; i < count; i++) {
-		state.devices[i].info = cards[visible[i]];
-		parse_uuid(cards[visible[i]].uuid, state.devices[i].uuid);
+		const struct cuda_candidate *from = &candidates[visible[i]];
+
+		state.devices[i].info = from->info;
+		state.devices[i].instance = from->instance;
+		parse_uuid(from->info.uuid, state.devices[i].uuid);
+		parse_uuid(from->card_uuid, state.devices[i].whole_uuid);
 	}
 	state.device_count = count;
-	return CUDA_SUCCESS;
+}
+
+static enum cudaError_enum find_devices(void)
+{
+	struct cuda_candidate *candidates = calloc(CUDA_CANDIDATES_MAX, sizeof(*candidates));
+	int visible[SIM_CARDS_MAX], count = 0;
+	enum cudaError_enum error = CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (candidates != NULL)
+		error = find_candidates(candidates, &count);
+	if (!error)
+		count = cuda_visible(candidates, count, getenv("CUDA_VISIBLE_DEVICES"), visible);
+	if (!error && count == 0)
+		error = CUDA_ERROR_NO_DEVICE;
+	if (!error)
+		take_devices(candidates, visible, count);
+	free(candidates);
+	return error;
 }
 
 static enum cudaError_enum init_locked(void)

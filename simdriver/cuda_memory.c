@@ -47,7 +47,7 @@ static struct cuda_block *new_block(struct cuda_state *cuda, struct CUctx_st *co
 				    uint64_t size, enum cudaError_enum *error)
 {
 	struct cuda_memory *memory = &cuda->memory;
-	uint32_t minor = cuda->devices[context->device].info.minor;
+	const struct cuda_device *device = &cuda->devices[context->device];
 	struct cuda_block *block;
 	enum sim_status status;
 
@@ -59,7 +59,8 @@ static struct cuda_block *new_block(struct cuda_state *cuda, struct CUctx_st *co
 	block = calloc(1, sizeof(*block));
 	if (!block)
 		return NULL;
-	status = client_alloc(&cuda->client, minor, SIM_KIND_MEMORY, size, &block->handle);
+	status = client_alloc(&cuda->client, device->info.minor, device->instance, SIM_KIND_MEMORY,
+			      size, &block->handle);
 	if (status != SIM_OK) {
 		*error = cuda_error_of(status);
 		free(block);

@@ -29,11 +29,24 @@ struct CUctx_st {
 	uint64_t handle; /* of the memory that the context itself takes */
 };
 
+/* What a process could get: a card, or a MIG device of one in MIG mode. */
+struct cuda_candidate {
+	struct sim_card_info
+		info;       /* of a MIG device: its own name, UUID, memory, multiprocessors */
+	uint32_t instance;  /* SIM_INSTANCE(), or 0 */
+	int ordinal;        /* as a number in CUDA_VISIBLE_DEVICES; -1: only its UUID names it */
+	char card_uuid[48]; /* of a MIG device */
+};
+
+#define CUDA_CANDIDATES_MAX (SIM_CARDS_MAX * SIM_COMPUTE_INSTANCES_MAX)
+
 struct cuda_device {
 	struct sim_card_info info;
+	uint32_t instance;
 	struct CUctx_st *primary; /* NULL: not active */
 	unsigned primary_references;
 	unsigned char uuid[16];
+	unsigned char whole_uuid[16]; /* of the card */
 };
 
 /* 2 MiB of contents: bytes, or while nobody needs them, the word that they repeat. */
@@ -93,9 +106,15 @@ enum cudaError_enum cuda_enter_context(struct cuda_state **ret, struct CUctx_st 
 
 enum cudaError_enum cuda_error_of(enum sim_status status);
 
-/* Keeps of the given cards those that CUDA_VISIBLE_DEVICES names, in its order. */
-int cuda_visible(const struct sim_card_info *cards, int count, const char *wanted,
+/*
+ * Keeps of the candidates those that CUDA_VISIBLE_DEVICES names, in its order. A process has cards, or one
+ * MIG device (CUDA C++ Programming Guide; MIG User Guide, CUDA device enumeration).
+ */
+int cuda_visible(const struct cuda_candidate *candidates, int count, const char *wanted,
 		 int ret[SIM_CARDS_MAX]);
+/* Adds the card, or its MIG devices that the process may use. Returns how many there are then. */
+int cuda_candidates_add(struct client *client, const struct sim_card_info *card, int ordinal,
+			struct cuda_candidate *candidates, int count);
 
 /* NULL for an ordinal out of range. */
 struct cuda_device *cuda_device(struct cuda_state *cuda, int device);

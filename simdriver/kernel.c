@@ -39,6 +39,8 @@ static void client_destroy(struct kernel *kernel, struct kernel_client *client)
 	for (uint32_t i = 0; i < kernel->profile->card_count; i++) {
 		kernel->cards[i].used_bytes -= client->card_bytes[i];
 		kernel->cards[i].contexts -= client->card_contexts[i];
+		kernel_instance_use(kernel, i, client->card_instance[i],
+				    -(int64_t)client->card_bytes[i]);
 	}
 	if (client->previous != NULL)
 		client->previous->next = client->next;
@@ -129,10 +131,16 @@ static enum sim_status handle_alloc(struct kernel *kernel, struct kernel_client 
 {
 	struct kernel_card *card = &kernel->cards[position];
 	struct kernel_allocation *slot;
+	uint64_t room = free_bytes(kernel, position);
 
 	if (request->bytes == 0 || request->kind >= SIM_KIND_COUNT)
 		return SIM_BAD_REQUEST;
-	if (card->full || request->bytes > free_bytes(kernel, position))
+	/* A process has one MIG device of a card. */
+	if ((client->card_allocations[position] > 0 &&
+	     client->card_instance[position] != request->instance) ||
+	    !kernel_instance_room(kernel, position, request->instance, &room))
+		return SIM_NO_INSTANCE;
+	if (card->full || request->bytes > room)
 		return SIM_NO_MEMORY;
 	slot = take_slot(client);
 	if (slot == NULL)
@@ -140,6 +148,9 @@ static enum sim_status handle_alloc(struct kernel *kernel, struct kernel_client 
 	slot->bytes = request->bytes;
 	slot->position = position;
 	slot->kind = request->kind;
+	slot->instance = request->instance;
+	client->card_instance[position] = slot->instance;
+	kernel_instance_use(kernel, position, slot->instance, (int64_t)slot->bytes);
 	card->used_bytes += slot->bytes;
 	client->card_bytes[position] += slot->bytes;
 	client->card_allocations[position]++;
@@ -164,6 +175,7 @@ static enum sim_status handle_free(struct kernel *kernel, struct kernel_client *
 	if (slot->bytes == 0)
 		return SIM_NO_HANDLE;
 	kernel->cards[slot->position].used_bytes -= slot->bytes;
+	kernel_instance_use(kernel, slot->position, slot->instance, -(int64_t)slot->bytes);
 	client->card_bytes[slot->position] -= slot->bytes;
 	client->card_allocations[slot->position]--;
 	if (slot->kind == SIM_KIND_CONTEXT) {
@@ -209,6 +221,7 @@ static void list_processes(const struct kernel *kernel, uint32_t position, pid_t
 				process.contexts += o->card_contexts[position];
 			}
 		}
+		process.instance = c->card_instance[position];
 		process_name(c->pid, process.name, sizeof(process.name));
 		list->processes[list->count++] = process;
 	}
@@ -235,19 +248,47 @@ static void fill_state(const struct kernel *kernel, uint32_t position, struct si
 	values_fill(info, card, state);
 }
 
-static void report(struct kernel *kernel, uint32_t position, enum sim_event_kind kind,
-		   uint64_t value)
+void kernel_report(struct kernel *kernel, uint32_t position, enum sim_event_kind kind,
+		   uint64_t value, uint32_t instance)
 {
-	const struct sim_event event = { .card = kernel->profile->cards[position].minor,
-					 .kind = kind,
-					 .value = value,
-					 .gpu_instance = SIM_NO_INSTANCE,
-					 .compute_instance = SIM_NO_INSTANCE };
+	struct sim_event event = { .card = kernel->profile->cards[position].minor,
+				   .kind = kind,
+				   .value = value,
+				   .gpu_instance = SIM_NO_INSTANCE_ID,
+				   .compute_instance = SIM_NO_INSTANCE_ID };
 
+	if (instance != 0)
+		event.gpu_instance = SIM_INSTANCE_GPU(instance);
+	if ((instance & 0xFF) != 0)
+		event.compute_instance = SIM_INSTANCE_COMPUTE(instance);
 	for (struct kernel_client *c = kernel->clients; c != NULL; c = c->next) {
 		if ((c->subscribed >> event.card & 1) != 0 && kernel->notify != NULL)
 			kernel->notify(c, &event);
 	}
+}
+
+static void log_xid(struct kernel *kernel, uint32_t position, uint32_t xid, uint32_t instance)
+{
+	const struct sim_pci *pci = &kernel->info[position].pci;
+	char place[32] = "", part[16] = "", line[160];
+
+	if (kernel->log == NULL)
+		return;
+	if (instance != 0)
+		snprintf(place, sizeof(place), " GPU-I:%02u", SIM_INSTANCE_GPU(instance));
+	if ((instance & 0xFF) != 0)
+		snprintf(part, sizeof(part), " GPU-CI:%02u", SIM_INSTANCE_COMPUTE(instance));
+	snprintf(line, sizeof(line),
+		 "NVRM: Xid (PCI:%04x:%02x:%02x%s%s): %u, pid='<unknown>', name=<unknown>%s",
+		 pci->domain, pci->bus, pci->device, place, part, xid,
+		 xid == XID_FALLEN_OFF_BUS ? ", GPU has fallen off the bus." : "");
+	kernel->log(kernel, line);
+}
+
+static void report_xid(struct kernel *kernel, uint32_t position, uint32_t xid, uint32_t instance)
+{
+	kernel_report(kernel, position, SIM_EVENT_XID, xid, instance);
+	log_xid(kernel, position, xid, instance);
 }
 
 static void report_gone(struct kernel *kernel)
@@ -272,8 +313,8 @@ static enum sim_status fault_card(struct kernel *kernel, uint32_t position,
 	case SIM_FAULT_LOST:
 		if (!card->lost) {
 			card->lost = true;
-			report(kernel, position, SIM_EVENT_XID, XID_FALLEN_OFF_BUS);
-			report(kernel, position, SIM_EVENT_LOST, 0);
+			report_xid(kernel, position, XID_FALLEN_OFF_BUS, 0);
+			kernel_report(kernel, position, SIM_EVENT_LOST, 0, 0);
 		}
 		return SIM_OK;
 	case SIM_FAULT_HANG:
@@ -283,7 +324,7 @@ static enum sim_status fault_card(struct kernel *kernel, uint32_t position,
 		card->full = true;
 		return SIM_OK;
 	case SIM_FAULT_XID:
-		report(kernel, position, SIM_EVENT_XID, (uint32_t)request->value);
+		report_xid(kernel, position, (uint32_t)request->value, request->instance);
 		return SIM_OK;
 	default:
 		return SIM_BAD_REQUEST;
@@ -302,8 +343,10 @@ static enum sim_status fault_driver(struct kernel *kernel, const struct sim_requ
 		kernel->hung = true;
 		return SIM_OK;
 	case SIM_FAULT_MISSING:
-		if (!kernel->missing)
+		if (!kernel->missing) {
 			report_gone(kernel);
+			kernel_mig_unload(kernel);
+		}
 		kernel->missing = true;
 		return SIM_OK;
 	case SIM_FAULT_MISMATCH:
@@ -361,8 +404,8 @@ static enum sim_status handle_hello(struct kernel *kernel, struct kernel_client 
 	return SIM_OK;
 }
 
-static enum sim_status handle_control(struct kernel *kernel, const struct sim_request *request,
-				      struct sim_reply *reply)
+static enum sim_status handle_control(struct kernel *kernel, struct kernel_client *client,
+				      const struct sim_request *request, struct sim_reply *reply)
 {
 	int position = find_position(kernel, request->card);
 
@@ -377,6 +420,10 @@ static enum sim_status handle_control(struct kernel *kernel, const struct sim_re
 	case SIM_SHUTDOWN:
 		kernel->stopping = true;
 		return SIM_OK;
+	case SIM_SYNC:
+		for (uint32_t i = 0; kernel->show != NULL && i < kernel->profile->card_count; i++)
+			kernel->show(kernel, i);
+		return SIM_OK;
 	case SIM_CARD_INFO:
 		if (position < 0)
 			return SIM_NO_CARD;
@@ -390,7 +437,9 @@ static enum sim_status handle_control(struct kernel *kernel, const struct sim_re
 		       : kernel->cards[position].hung ? SIM_TIMEOUT
 						      : SIM_OK;
 	default:
-		return SIM_BAD_REQUEST;
+		return position < 0
+			       ? SIM_NO_CARD
+			       : kernel_mig(kernel, client, (uint32_t)position, request, reply);
 	}
 }
 
@@ -404,17 +453,31 @@ static enum sim_status handle_card(struct kernel *kernel, struct kernel_client *
 	}
 	if (kernel->cards[position].lost)
 		return SIM_CARD_LOST;
+	client->touched |= 1u << position;
 	switch (request->operation) {
 	case SIM_CARD_STATE:
 		fill_state(kernel, position, &reply->state);
-		return SIM_OK;
+		return request->instance == 0 ||
+				       kernel_instance_room(kernel, position, request->instance,
+							    &reply->state.free_bytes)
+			       ? SIM_OK
+			       : SIM_NO_INSTANCE;
 	case SIM_ALLOC:
 		return handle_alloc(kernel, client, position, request, reply);
 	case SIM_PROCESSES:
 		list_processes(kernel, position, client->pid, request->value, &reply->processes);
 		return SIM_OK;
 	default:
-		return SIM_BAD_REQUEST;
+		return kernel_mig(kernel, client, position, request, reply);
+	}
+}
+
+static void subscribe(struct kernel *kernel, struct kernel_client *client, uint64_t minors)
+{
+	client->subscribed = minors;
+	for (uint32_t i = 0; i < kernel->profile->card_count; i++) {
+		if ((minors >> kernel->profile->cards[i].minor & 1) != 0)
+			client->touched |= 1u << i;
 	}
 }
 
@@ -432,7 +495,7 @@ static enum sim_status handle_client(struct kernel *kernel, struct kernel_client
 	if (request->operation == SIM_FREE)
 		return handle_free(kernel, client, request);
 	if (request->operation == SIM_SUBSCRIBE) {
-		client->subscribed = request->value;
+		subscribe(kernel, client, request->value);
 		return SIM_OK;
 	}
 	position = find_position(kernel, request->card);
@@ -455,7 +518,7 @@ static bool is_hung(const struct kernel *kernel, const struct kernel_client *cli
 	    request->handle <= client->allocation_count)
 		position = (int)client->allocations[request->handle - 1].position;
 	else if (request->operation != SIM_CARD_STATE && request->operation != SIM_ALLOC &&
-		 request->operation != SIM_PROCESSES)
+		 request->operation != SIM_PROCESSES && request->operation < SIM_MIG_LAYOUT)
 		return false;
 	return position >= 0 && kernel->cards[position].hung && !kernel->cards[position].lost;
 }
@@ -470,7 +533,7 @@ enum kernel_verdict kernel_handle(struct kernel *kernel, struct kernel_client *c
 	    memchr(request->text, '\0', sizeof(request->text)) != NULL) {
 		if (is_hung(kernel, client, request))
 			return KERNEL_HOLD;
-		status = client->control ? handle_control(kernel, request, reply)
+		status = client->control ? handle_control(kernel, client, request, reply)
 					 : handle_client(kernel, client, request, reply);
 	}
 	reply->magic = SIM_MAGIC;

@@ -10,7 +10,8 @@
 
 EXPORT enum nvml_return nvmlDeviceGetIndex(struct nvmlDevice_st *device, unsigned int *index)
 {
-	enum nvml_return result = nvml_begin_card(device, NULL);
+	struct nvml_view view;
+	enum nvml_return result = nvml_begin_device(device, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;

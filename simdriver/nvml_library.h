@@ -7,13 +7,40 @@
 #include <stdint.h>
 
 #include "abi/nvml.h"
+#include "capability.h"
 #include "client.h"
+#include "mig.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* A card, or a MIG device: then `info` is the card's but for UUID and name. */
 struct nvmlDevice_st {
 	struct sim_card_info info;
 	unsigned index;
+	struct nvmlDevice_st *card; /* of a MIG device; NULL: is a card */
+	struct nvmlDevice_st *next; /* MIG device that was given out before */
+	uint32_t gpu_instance, compute_instance;
+};
+
+struct nvmlGpuInstance_st {
+	struct nvmlDevice_st *card;
+	uint32_t id;
+};
+
+struct nvmlComputeInstance_st {
+	struct nvmlGpuInstance_st *gpu;
+	uint32_t id;
+};
+
+/* What is known of a device at the moment of a call. */
+struct nvml_view {
+	struct nvmlDevice_st *card;
+	struct sim_card_state state;
+	struct sim_mig_layout layout;       /* all zero when the card has no MIG */
+	const struct mig_table *table;      /* NULL without MIG */
+	const struct sim_gpu_instance *gpu; /* of a MIG device, else NULL */
+	const struct sim_compute_instance *compute;
+	const struct mig_gpu_profile *profile;
 };
 
 struct nvml_library {
@@ -22,6 +49,10 @@ struct nvml_library {
 	struct client client;
 	unsigned count; /* the caller's cards at the first init */
 	struct nvmlDevice_st cards[SIM_CARDS_MAX];
+	/* Handles live as long as the library: a place has one. */
+	struct nvmlDevice_st *migs;
+	struct nvmlGpuInstance_st gpus[SIM_CARDS_MAX][CAPABILITY_GPUS];
+	struct nvmlComputeInstance_st computes[SIM_CARDS_MAX][CAPABILITY_GPUS][CAPABILITY_COMPUTES];
 };
 
 extern struct nvml_library nvml;
@@ -35,8 +66,25 @@ enum nvml_return nvml_from_status(enum sim_status status);
 enum nvml_return nvml_begin(void);
 void nvml_end(void);
 
-/* nvml_begin, and the card answers: NVML_ERROR_GPU_IS_LOST, or blocks while it hangs. */
+/*
+ * nvml_begin, and the card answers: NVML_ERROR_GPU_IS_LOST, or blocks while it hangs. Of a MIG device
+ * NVML_ERROR_NOT_SUPPORTED.
+ */
 enum nvml_return nvml_begin_card(struct nvmlDevice_st *device, struct sim_card_state *ret);
+
+/*
+ * The same for a card or a MIG device; one that is no more is NVML_ERROR_NOT_FOUND. *ret may point into
+ * itself: it is not to be copied.
+ */
+enum nvml_return nvml_begin_device(struct nvmlDevice_st *device, struct nvml_view *ret);
+/* The MIG device of that UUID among the caller's, or NULL. Within nvml_begin. */
+struct nvmlDevice_st *nvml_mig_by_uuid(const char *uuid);
+/* The same handle each time; its index is the device's place among the caller's. */
+struct nvmlDevice_st *nvml_mig_handle(struct nvmlDevice_st *card, const struct nvml_view *view,
+				      const struct sim_compute_instance *compute, unsigned index);
+/* May the caller change MIG (config), see all of it (monitor or config)? */
+bool nvml_may_configure(void);
+bool nvml_may_monitor(void);
 
 /* A whole call: copies a field of the card's info, at that offset of struct sim_card_info. */
 enum nvml_return nvml_get_text(struct nvmlDevice_st *device, size_t offset, char *ret,

@@ -65,6 +65,10 @@ enum nvml_return nvml_from_status(enum sim_status status)
 		[SIM_NO_HANDLE] = NVML_ERROR_INVALID_ARGUMENT,
 		[SIM_BAD_REQUEST] = NVML_ERROR_UNKNOWN,
 		[SIM_TIMEOUT] = NVML_ERROR_TIMEOUT,
+		[SIM_NOT_SUPPORTED] = NVML_ERROR_NOT_SUPPORTED,
+		[SIM_IN_USE] = NVML_ERROR_IN_USE,
+		[SIM_NO_ROOM] = NVML_ERROR_INSUFFICIENT_RESOURCES,
+		[SIM_NO_INSTANCE] = NVML_ERROR_NOT_FOUND,
 	};
 
 	return results[status];
@@ -98,6 +102,15 @@ void nvml_end(void)
 	pthread_mutex_unlock(&nvml.lock);
 }
 
+static bool is_mig(const struct nvmlDevice_st *device)
+{
+	const struct nvmlDevice_st *mig = nvml.migs;
+
+	while (mig != NULL && mig != device)
+		mig = mig->next;
+	return mig != NULL;
+}
+
 static bool is_card(const struct nvmlDevice_st *device)
 {
 	for (unsigned i = 0; i < nvml.count; i++) {
@@ -114,7 +127,9 @@ enum nvml_return nvml_begin_card(struct nvmlDevice_st *device, struct sim_card_s
 
 	if (result != NVML_SUCCESS)
 		return result;
-	if (!is_card(device))
+	if (is_mig(device))
+		result = NVML_ERROR_NOT_SUPPORTED;
+	else if (!is_card(device))
 		result = NVML_ERROR_INVALID_ARGUMENT;
 	else
 		result = nvml_from_status(
@@ -123,6 +138,42 @@ enum nvml_return nvml_begin_card(struct nvmlDevice_st *device, struct sim_card_s
 		nvml_end();
 	else if (ret != NULL)
 		*ret = state;
+	return result;
+}
+
+static enum nvml_return find_instances(const struct nvmlDevice_st *device, struct nvml_view *view)
+{
+	view->compute =
+		mig_compute_find(&view->layout, device->gpu_instance, device->compute_instance);
+	if (view->compute == NULL || strcmp(view->compute->uuid, device->info.uuid) != 0)
+		return NVML_ERROR_NOT_FOUND;
+	view->gpu = mig_gpu_find(&view->layout, device->gpu_instance);
+	view->profile = mig_profile_by_id(view->table, view->gpu->profile_id);
+	return view->profile != NULL ? NVML_SUCCESS : NVML_ERROR_UNKNOWN;
+}
+
+enum nvml_return nvml_begin_device(struct nvmlDevice_st *device, struct nvml_view *ret)
+{
+	bool mig;
+	enum nvml_return result = nvml_begin();
+
+	if (result != NVML_SUCCESS)
+		return result;
+	mig = is_mig(device);
+	nvml_end();
+	memset(ret, 0, sizeof(*ret));
+	ret->card = mig ? device->card : device;
+	result = nvml_begin_card(ret->card, &ret->state);
+	if (result != NVML_SUCCESS)
+		return result;
+	ret->table = mig_table(ret->card->info.mig_table);
+	if (ret->table != NULL)
+		result = nvml_from_status(
+			client_mig_layout(&nvml.client, ret->card->info.minor, &ret->layout));
+	if (result == NVML_SUCCESS && mig)
+		result = find_instances(device, ret);
+	if (result != NVML_SUCCESS)
+		nvml_end();
 	return result;
 }
 
@@ -141,7 +192,10 @@ enum nvml_return nvml_copy_text(const char *text, char *ret, unsigned length)
 enum nvml_return nvml_get_text(struct nvmlDevice_st *device, size_t offset, char *ret,
 			       unsigned length)
 {
-	enum nvml_return result = nvml_begin_card(device, NULL);
+	bool of_both = offset == NVML_INFO(uuid) || offset == NVML_INFO(name);
+	struct nvml_view view;
+	enum nvml_return result =
+		of_both ? nvml_begin_device(device, &view) : nvml_begin_card(device, NULL);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -377,8 +431,26 @@ static enum nvml_return find_by_text(const char *text, size_t offset, struct nvm
 	return NVML_ERROR_NOT_FOUND;
 }
 
+static enum nvml_return find_mig(const char *uuid, struct nvmlDevice_st **ret)
+{
+	enum nvml_return result = nvml_begin();
+	struct nvmlDevice_st *found;
+
+	if (result != NVML_SUCCESS)
+		return result;
+	found = nvml_mig_by_uuid(uuid);
+	nvml_end();
+	if (ret == NULL)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (found != NULL)
+		*ret = found;
+	return found != NULL ? NVML_SUCCESS : NVML_ERROR_NOT_FOUND;
+}
+
 EXPORT enum nvml_return nvmlDeviceGetHandleByUUID(const char *uuid, struct nvmlDevice_st **device)
 {
+	if (uuid != NULL && strncmp(uuid, "MIG-", 4) == 0)
+		return find_mig(uuid, device);
 	return find_by_text(uuid, NVML_INFO(uuid), device);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a card sits: topology, NVLink, PCIe, NUMA, MIG. */
+/* Where a card sits: topology, NVLink, PCIe, NUMA. */
 #include "nvml_library.h"
 
 #include <dlfcn.h>
@@ -375,94 +375,4 @@ EXPORT enum nvml_return nvmlDeviceGetPcieReplayCounter(struct nvmlDevice_st *dev
 						       unsigned int *value)
 {
 	return nvml_get_value32(device, SIM_VALUE_PCIE_REPLAY, value);
-}
-
-/* MIG is off: cards can be able to, none has instances. */
-static enum nvml_return begin_mig(struct nvmlDevice_st *device)
-{
-	enum nvml_return result = nvml_begin_card(device, NULL);
-
-	if (result == NVML_SUCCESS && device->info.mig_instances == 0) {
-		nvml_end();
-		return NVML_ERROR_NOT_SUPPORTED;
-	}
-	return result;
-}
-
-EXPORT enum nvml_return nvmlDeviceGetMigMode(struct nvmlDevice_st *device, unsigned int *current,
-					     unsigned int *pending)
-{
-	enum nvml_return result = begin_mig(device);
-
-	if (result != NVML_SUCCESS)
-		return result;
-	nvml_end();
-	if (current == NULL || pending == NULL)
-		return NVML_ERROR_INVALID_ARGUMENT;
-	*current = *pending = NVML_DEVICE_MIG_DISABLE;
-	return NVML_SUCCESS;
-}
-
-/* Documented: zero while MIG is not supported or not enabled. */
-EXPORT enum nvml_return nvmlDeviceGetMaxMigDeviceCount(struct nvmlDevice_st *device,
-						       unsigned int *count)
-{
-	return nvml_get_fixed(device, 0, count);
-}
-
-EXPORT enum nvml_return nvmlDeviceGetMigDeviceHandleByIndex(struct nvmlDevice_st *device,
-							    unsigned int index,
-							    struct nvmlDevice_st **mig)
-{
-	enum nvml_return result = begin_mig(device);
-
-	(void)index;
-	if (result != NVML_SUCCESS)
-		return result;
-	nvml_end();
-	return mig == NULL ? NVML_ERROR_INVALID_ARGUMENT : NVML_ERROR_NOT_FOUND;
-}
-
-EXPORT enum nvml_return nvmlDeviceGetDeviceHandleFromMigDeviceHandle(struct nvmlDevice_st *mig,
-								     struct nvmlDevice_st **device)
-{
-	enum nvml_return result = nvml_begin_card(mig, NULL);
-
-	(void)device;
-	if (result != NVML_SUCCESS)
-		return result;
-	nvml_end();
-	return NVML_ERROR_INVALID_ARGUMENT; /* no handle is a MIG device's */
-}
-
-EXPORT enum nvml_return nvmlDeviceIsMigDeviceHandle(struct nvmlDevice_st *device,
-						    unsigned int *is_mig)
-{
-	return nvml_get_fixed(device, 0, is_mig);
-}
-
-EXPORT enum nvml_return nvmlDeviceGetGpuInstanceId(struct nvmlDevice_st *device, unsigned int *id)
-{
-	(void)id;
-	return nvml_not_supported(device);
-}
-
-EXPORT enum nvml_return nvmlDeviceGetComputeInstanceId(struct nvmlDevice_st *device,
-						       unsigned int *id)
-{
-	(void)id;
-	return nvml_not_supported(device);
-}
-
-EXPORT enum nvml_return nvmlDeviceGetAttributes_v2(struct nvmlDevice_st *device,
-						   struct nvml_device_attributes *attributes)
-{
-	(void)attributes;
-	return nvml_not_supported(device); /* of MIG devices only */
-}
-
-EXPORT enum nvml_return nvmlDeviceGetAttributes(struct nvmlDevice_st *device,
-						struct nvml_device_attributes *attributes)
-{
-	return nvmlDeviceGetAttributes_v2(device, attributes);
 }

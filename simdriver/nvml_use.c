@@ -5,43 +5,77 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MIB (1ull << 20)
+
+/*
+ * A card in MIG mode tells what is its own, and not an instance's, only to those who may monitor it: a
+ * container with one MIG device sees N/A.
+ */
+static enum nvml_return begin_use(struct nvmlDevice_st *device, struct nvml_view *view)
+{
+	enum nvml_return result = nvml_begin_device(device, view);
+
+	if (result == NVML_SUCCESS && view->layout.current && view->compute == NULL &&
+	    !nvml_may_monitor()) {
+		nvml_end();
+		return NVML_ERROR_NO_PERMISSION;
+	}
+	return result;
+}
+
+static struct nvml_memory_v2 memory_of(const struct nvml_view *view)
+{
+	struct nvml_memory_v2 memory = { .total = view->card->info.memory_bytes,
+					 .reserved = view->state.values[SIM_VALUE_RESERVED],
+					 .free = view->state.free_bytes,
+					 .used = view->state.used_bytes };
+
+	if (view->compute != NULL) {
+		memory.total = view->profile->memory_mib * MIB;
+		memory.reserved = 0;
+		memory.used = view->gpu->used_bytes;
+		memory.free = memory.total - memory.used;
+	}
+	return memory;
+}
+
 EXPORT enum nvml_return nvmlDeviceGetMemoryInfo(struct nvmlDevice_st *device,
 						struct nvml_memory *memory)
 {
-	struct sim_card_state state;
-	enum nvml_return result = nvml_begin_card(device, &state);
+	struct nvml_view view;
+	enum nvml_return result = begin_use(device, &view);
+	struct nvml_memory_v2 all;
 
 	if (result != NVML_SUCCESS)
 		return result;
-	if (memory != NULL) {
-		memory->total = device->info.memory_bytes;
-		memory->free = state.free_bytes;
-		memory->used = memory->total - memory->free;
-	}
+	all = memory_of(&view);
 	nvml_end();
-	return memory != NULL ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
+	if (memory == NULL)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	memory->total = all.total;
+	memory->free = all.free;
+	memory->used = all.total - all.free;
+	return NVML_SUCCESS;
 }
 
 EXPORT enum nvml_return nvmlDeviceGetMemoryInfo_v2(struct nvmlDevice_st *device,
 						   struct nvml_memory_v2 *memory)
 {
-	struct sim_card_state state;
-	enum nvml_return result = nvml_begin_card(device, &state);
+	struct nvml_view view;
+	enum nvml_return result = begin_use(device, &view);
+	struct nvml_memory_v2 all;
 
 	if (result != NVML_SUCCESS)
 		return result;
-	if (memory == NULL) {
-		result = NVML_ERROR_INVALID_ARGUMENT;
-	} else if (memory->version != nvmlMemory_v2) {
-		result = NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	} else {
-		memory->total = device->info.memory_bytes;
-		memory->reserved = state.values[SIM_VALUE_RESERVED];
-		memory->free = state.free_bytes;
-		memory->used = state.used_bytes;
-	}
+	all = memory_of(&view);
 	nvml_end();
-	return result;
+	if (memory == NULL)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (memory->version != nvmlMemory_v2)
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	all.version = memory->version;
+	*memory = all;
+	return NVML_SUCCESS;
 }
 
 EXPORT enum nvml_return nvmlDeviceGetBAR1MemoryInfo(struct nvmlDevice_st *device,
@@ -64,16 +98,18 @@ EXPORT enum nvml_return nvmlDeviceGetBAR1MemoryInfo(struct nvmlDevice_st *device
 EXPORT enum nvml_return nvmlDeviceGetUtilizationRates(struct nvmlDevice_st *device,
 						      struct nvml_utilization *utilization)
 {
-	struct sim_card_state state;
-	enum nvml_return result = nvml_begin_card(device, &state);
+	struct nvml_view view;
+	enum nvml_return result = nvml_begin_device(device, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
 	nvml_end();
+	if (view.layout.current) /* documented: not of MIG devices, nor of their card */
+		return NVML_ERROR_NOT_SUPPORTED;
 	if (utilization == NULL)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	utilization->gpu = state.utilization;
-	utilization->memory = (unsigned)state.values[SIM_VALUE_MEMORY_UTILIZATION];
+	utilization->gpu = view.state.utilization;
+	utilization->memory = (unsigned)view.state.values[SIM_VALUE_MEMORY_UTILIZATION];
 	return NVML_SUCCESS;
 }
 
@@ -82,8 +118,9 @@ static enum nvml_return fetch_processes(struct nvmlDevice_st *device, struct sim
 					size_t *ret_count)
 {
 	struct sim_process *processes = NULL, *grown;
-	enum nvml_return result = nvml_begin_card(device, NULL);
-	size_t capacity = 0, total = 16;
+	struct nvml_view view;
+	enum nvml_return result = begin_use(device, &view);
+	size_t capacity = 0, total = 16, kept = 0;
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -103,9 +140,25 @@ static enum nvml_return fetch_processes(struct nvmlDevice_st *device, struct sim
 		free(processes);
 		return result;
 	}
+	for (size_t i = 0; i < total; i++) {
+		if (device->card == NULL ||
+		    processes[i].instance ==
+			    SIM_INSTANCE(device->gpu_instance, device->compute_instance))
+			processes[kept++] = processes[i];
+	}
 	*ret = processes;
-	*ret_count = total;
+	*ret_count = kept;
 	return NVML_SUCCESS;
+}
+
+static unsigned gpu_instance(const struct sim_process *process)
+{
+	return process->instance != 0 ? SIM_INSTANCE_GPU(process->instance) : NVML_NO_INSTANCE;
+}
+
+static unsigned compute_instance(const struct sim_process *process)
+{
+	return process->instance != 0 ? SIM_INSTANCE_COMPUTE(process->instance) : NVML_NO_INSTANCE;
 }
 
 /* Fills as many as fit, in the layout of the first or the later versions. */
@@ -127,11 +180,12 @@ static enum nvml_return list_compute(struct nvmlDevice_st *device, unsigned *cou
 				.pid = processes[i].pid, .usedGpuMemory = processes[i].bytes
 			};
 		} else {
-			((struct nvml_process_info *)infos)[i] =
-				(struct nvml_process_info){ .pid = processes[i].pid,
-							    .usedGpuMemory = processes[i].bytes,
-							    .gpuInstanceId = NVML_NO_INSTANCE,
-							    .computeInstanceId = NVML_NO_INSTANCE };
+			((struct nvml_process_info *)infos)[i] = (struct nvml_process_info){
+				.pid = processes[i].pid,
+				.usedGpuMemory = processes[i].bytes,
+				.gpuInstanceId = gpu_instance(&processes[i]),
+				.computeInstanceId = compute_instance(&processes[i])
+			};
 		}
 	}
 	if (total > *count)
@@ -236,13 +290,13 @@ EXPORT enum nvml_return nvmlDeviceGetRunningProcessDetailList(struct nvmlDevice_
 		result = list->numProcArrayEntries < total ? NVML_ERROR_INSUFFICIENT_SIZE
 							   : NVML_SUCCESS;
 	for (size_t i = 0; result == NVML_SUCCESS && i < total; i++)
-		list->procArray[i] =
-			(struct nvml_process_detail){ .pid = processes[i].pid,
-						      .usedGpuMemory = processes[i].bytes,
-						      .gpuInstanceId = NVML_NO_INSTANCE,
-						      .computeInstanceId = NVML_NO_INSTANCE,
-						      .usedGpuCcProtectedMemory =
-							      NVML_VALUE_NOT_AVAILABLE_ULL };
+		list->procArray[i] = (struct nvml_process_detail){
+			.pid = processes[i].pid,
+			.usedGpuMemory = processes[i].bytes,
+			.gpuInstanceId = gpu_instance(&processes[i]),
+			.computeInstanceId = compute_instance(&processes[i]),
+			.usedGpuCcProtectedMemory = NVML_VALUE_NOT_AVAILABLE_ULL
+		};
 	list->numProcArrayEntries = (unsigned)total;
 	free(processes);
 	return result;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "kernel.h"
+#include "shown.h"
 
 #define RUN_FOLDER "/run/nvidia-persistenced"
 #define PID_FILE   RUN_FOLDER "/nvidia-persistenced.pid"
@@ -34,6 +35,9 @@ struct connection {
 struct server {
 	struct kernel kernel;
 	struct connection *connections;
+	const char *root;
+	int log; /* the kernel's log of the root */
+	uint64_t logged;
 	int epoll, signals, listener, control;
 	int spare; /* given up for a moment when descriptors run out, to refuse a client properly */
 	char control_path[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -172,6 +176,22 @@ static void notify(struct kernel_client *client, const struct sim_event *event)
 	(void)reply_to(connection, &reply);
 }
 
+static void show(struct kernel *kernel, uint32_t position)
+{
+	const struct server *server = kernel->owner;
+
+	if (!kernel->missing)
+		(void)shown_layout(server->root, kernel->profile->cards[position].minor,
+				   &kernel->cards[position].mig);
+}
+
+static void log_line(struct kernel *kernel, const char *line)
+{
+	struct server *server = kernel->owner;
+
+	shown_log_write(server->log, server->logged++, line);
+}
+
 static int listen_at(struct server *server, const char *path, mode_t mode)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -242,6 +262,8 @@ static int server_open(struct server *server, const char *root)
 	server->control = listen_at(server, server->control_path, 0600);
 	if (server->control < 0)
 		return -1;
+	server->root = root;
+	server->log = shown_log_open(root);
 	write_pid_file();
 	return 0;
 }
@@ -340,13 +362,18 @@ static int read_options(int argc, char **argv, struct options *options)
 int main(int argc, char **argv)
 {
 	struct options options = { .ready = -1 };
-	struct server server = { .epoll = -1, .signals = -1, .listener = -1, .control = -1 };
+	struct server server = {
+		.epoll = -1, .signals = -1, .listener = -1, .control = -1, .log = -1
+	};
 	int result = read_options(argc, argv, &options);
 
 	if (result != 0)
 		return result == 1 ? 0 : 2;
 	kernel_init(&server.kernel, options.profile);
 	server.kernel.notify = notify;
+	server.kernel.show = show;
+	server.kernel.log = log_line;
+	server.kernel.owner = &server;
 	if (server_open(&server, options.root) != 0)
 		return 1;
 	if (options.log != NULL && freopen(options.log, "ae", stderr) == NULL)

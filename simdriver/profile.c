@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/nvml.h"
+#include "mig.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -29,7 +30,7 @@ static const struct card_model models[] = {
 		.power_limit_w = 400, .power_min_w = 100, .power_idle_w = 62,
 		.clock_graphics_mhz = 1410, .clock_memory_mhz = 1593, .clock_video_mhz = 1290,
 		.clock_idle_mhz = 210, .slowdown_c = 89, .shutdown_c = 92, .pcie_generation = 4,
-		.mig_instances = 7, .nvlink_version = 4, .nvlink_count = 12, .row_remap = 1,
+		.mig = "A100-80", .mig_resets = true, .nvlink_version = 4, .nvlink_count = 12, .row_remap = 1,
 		.vbios = "92.00.45.00.05", .part_number = "692-2G506-0210-002",
 		.inforom_image = "G506.0210.00.03", .inforom_oem = "2.0", .inforom_ecc = "6.16",
 	},
@@ -42,7 +43,7 @@ static const struct card_model models[] = {
 		.power_limit_w = 400, .power_min_w = 100, .power_idle_w = 53,
 		.clock_graphics_mhz = 1410, .clock_memory_mhz = 1215, .clock_video_mhz = 1290,
 		.clock_idle_mhz = 210, .slowdown_c = 89, .shutdown_c = 92, .pcie_generation = 4,
-		.mig_instances = 7, .nvlink_version = 4, .nvlink_count = 12, .row_remap = 1,
+		.mig = "A100-40", .mig_resets = true, .nvlink_version = 4, .nvlink_count = 12, .row_remap = 1,
 		.vbios = "92.00.45.00.03", .part_number = "692-2G506-0200-003",
 		.inforom_image = "G506.0200.00.04", .inforom_oem = "2.0", .inforom_ecc = "6.16",
 	},
@@ -55,7 +56,7 @@ static const struct card_model models[] = {
 		.power_limit_w = 700, .power_min_w = 200, .power_idle_w = 69,
 		.clock_graphics_mhz = 1980, .clock_memory_mhz = 2619, .clock_video_mhz = 1545,
 		.clock_idle_mhz = 345, .slowdown_c = 89, .shutdown_c = 95, .pcie_generation = 5,
-		.mig_instances = 7, .nvlink_version = 6, .nvlink_count = 18, .row_remap = 1,
+		.mig = "H100-80", .nvlink_version = 6, .nvlink_count = 18, .row_remap = 1,
 		.vbios = "96.00.99.00.01", .part_number = "692-2G520-0200-000",
 		.inforom_image = "G520.0200.00.05", .inforom_oem = "2.1", .inforom_ecc = "7.16",
 	},
@@ -251,7 +252,7 @@ static void make_model(const struct card_model *model, struct sim_card_info *inf
 	info->clock_idle_mhz = model->clock_idle_mhz;
 	info->temperature_slowdown = model->slowdown_c;
 	info->temperature_shutdown = model->shutdown_c;
-	info->mig_instances = model->mig_instances;
+	info->mig_table = mig_table_number(model->mig);
 	info->nvlink_version = model->nvlink_version;
 	info->ecc = 1;
 	info->row_remap = model->row_remap;

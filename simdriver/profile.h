@@ -2,6 +2,7 @@
 /* What machines the simulated driver can be: models, and where their cards sit. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,8 @@ struct card_model {
 	uint32_t clock_graphics_mhz, clock_memory_mhz, clock_video_mhz, clock_idle_mhz;
 	uint32_t slowdown_c, shutdown_c;
 	uint32_t pcie_generation;
-	uint32_t mig_instances;
+	const char *mig; /* its table in mig_table.c; NULL: cannot MIG */
+	bool mig_resets; /* the mode is changed by a reset, which waits for all clients (before Hopper) */
 	uint32_t nvlink_version, nvlink_count;
 	uint32_t row_remap;
 	const char *vbios, *part_number, *inforom_image, *inforom_oem, *inforom_ecc;

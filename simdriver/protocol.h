@@ -17,6 +17,9 @@
 #define SIM_CARDS_MAX 16
 #define SIM_LINKS_MAX 18
 
+#define SIM_GPU_INSTANCES_MAX     8 /* of a card */
+#define SIM_COMPUTE_INSTANCES_MAX 8 /* of a card, in all */
+
 #define SIM_LINK_SWITCH 0xFFu /* remote end of an NVLink is an NVSwitch */
 #define SIM_LINK_NONE   0xFEu
 
@@ -31,6 +34,10 @@ enum sim_status {
 	SIM_NO_HANDLE,     /* free: not an allocation of this client */
 	SIM_BAD_REQUEST,
 	SIM_TIMEOUT,
+	SIM_NOT_SUPPORTED, /* by this card, or in its mode */
+	SIM_IN_USE,        /* by processes, or by what is made of it */
+	SIM_NO_ROOM,       /* for one more MIG instance */
+	SIM_NO_INSTANCE,   /* no such MIG instance */
 	SIM_STATUS_COUNT
 };
 
@@ -43,11 +50,26 @@ enum sim_operation {
 	SIM_FREE,       /* handle */
 	SIM_PROCESSES,  /* card, value: skip so many -> processes */
 	SIM_SUBSCRIBE,  /* value: bit mask of minors. Afterwards events come unasked */
+	SIM_MIG_LAYOUT, /* card -> layout */
+	/* card, and of the control socket too. Who may is asked of the nodes, by the library. */
+	SIM_MIG_MODE,       /* value: 0 or 1 -> layout, whose `pending` is what was asked for */
+	SIM_GPU_CREATE,     /* kind: profile ID, value: start or all ones -> handle: its number */
+	SIM_GPU_DESTROY,    /* instance */
+	SIM_COMPUTE_CREATE, /* instance, kind: compute profile, value: start -> handle: its number */
+	SIM_COMPUTE_DESTROY, /* instance */
 	/* The control socket only. */
 	SIM_FAULT = 64, /* fault, card (or SIM_ALL_CARDS), value, text */
 	SIM_SHUTDOWN,
 	SIM_SET, /* card (or SIM_ALL_CARDS), kind: enum sim_value, value; handle 1: as it was */
+	SIM_MIG_MAKE, /* card, text: all of its layout anew; "" is no MIG mode */
+	SIM_SYNC,     /* what procfs shows was made anew: instances are shown again */
 };
+
+/* Of a MIG instance in a request: GPU instance, or compute instance in it; 0 is the whole card. */
+#define SIM_INSTANCE(gpu, compute)     (((uint32_t)(gpu) + 1) << 8 | ((uint32_t)(compute) + 1))
+#define SIM_INSTANCE_GPU_ONLY(gpu)     (((uint32_t)(gpu) + 1) << 8)
+#define SIM_INSTANCE_GPU(instance)     (((instance) >> 8) - 1)
+#define SIM_INSTANCE_COMPUTE(instance) (((instance)&0xFF) - 1)
 
 #define SIM_ALL_CARDS 0xFFFFFFFFu
 
@@ -117,7 +139,8 @@ struct sim_request {
 	uint64_t bytes;
 	uint64_t handle;
 	uint64_t value;
-	char text[88]; /* ends with NUL */
+	char text[84];     /* ends with NUL */
+	uint32_t instance; /* SIM_INSTANCE() */
 };
 
 struct sim_driver {
@@ -164,7 +187,7 @@ struct sim_card_info {
 	uint32_t clock_graphics_mhz, clock_memory_mhz, clock_video_mhz; /* highest */
 	uint32_t clock_idle_mhz;
 	uint32_t temperature_slowdown, temperature_shutdown;
-	uint32_t mig_instances;  /* the most MIG devices, 0: cannot MIG */
+	uint32_t mig_table;      /* number of the tables in mig.h, 0: cannot MIG */
 	uint32_t nvlink_version; /* NVML_NVLINK_VERSION_*, 0: none */
 	uint32_t link_count;
 	struct sim_link links[SIM_LINKS_MAX];
@@ -186,11 +209,30 @@ struct sim_card_state {
 	uint64_t values[SIM_VALUE_COUNT]; /* the five above once more among them */
 };
 
+struct sim_gpu_instance {
+	uint32_t id, profile_id, start, size; /* place in memory slices */
+	uint64_t used_bytes;                  /* by clients */
+};
+
+struct sim_compute_instance {
+	uint32_t gpu_instance, id, profile, start, size; /* place in its compute slices */
+	char uuid[44]; /* "MIG-..." of the MIG device that it is */
+};
+
+struct sim_mig_layout {
+	uint32_t current, pending; /* the mode, 0 or 1 */
+	uint32_t gpu_count, compute_count;
+	struct sim_gpu_instance gpus[SIM_GPU_INSTANCES_MAX]; /* by rising id */
+	struct sim_compute_instance
+		computes[SIM_COMPUTE_INSTANCES_MAX]; /* by GPU instance and id */
+};
+
 struct sim_process {
 	uint32_t pid;      /* as the caller's PID namespace knows it */
 	uint32_t contexts; /* 0: memory only */
 	uint64_t bytes;
-	char name[112]; /* the command as /proc has it, may be cut */
+	uint32_t instance; /* SIM_INSTANCE() */
+	char name[108];    /* the command as /proc has it, may be cut */
 };
 
 #define SIM_PROCESSES_CHUNK 8
@@ -210,13 +252,13 @@ enum sim_event_kind {
 	SIM_EVENT_COUNT
 };
 
-#define SIM_NO_INSTANCE 0xFFFFFFFFu
+#define SIM_NO_INSTANCE_ID 0xFFFFFFFFu
 
 struct sim_event {
 	uint32_t card;
 	uint32_t kind; /* enum sim_event_kind */
 	uint64_t value;
-	uint32_t gpu_instance, compute_instance; /* SIM_NO_INSTANCE: of the whole card */
+	uint32_t gpu_instance, compute_instance; /* SIM_NO_INSTANCE_ID: of the whole card */
 };
 
 struct sim_reply {
@@ -231,6 +273,7 @@ struct sim_reply {
 		struct sim_card_state state;
 		struct sim_process_list processes;
 		struct sim_event event;
+		struct sim_mig_layout layout;
 		uint64_t handle;
 	};
 };

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capability.h"
 #include "root_names.h"
 #include "tree.h"
 
@@ -90,7 +91,8 @@ static int build_nodes(const char *root, const struct profile *profile)
 	    tree_node(root, "dev/nvidia-uvm", uvm, 0, MODE_NODE) != 0 ||
 	    tree_node(root, "dev/nvidia-uvm-tools", uvm, 1, MODE_NODE) != 0 ||
 	    tree_node(root, "dev/nvidia-caps/nvidia-cap1", caps, 1, 0400) != 0 ||
-	    tree_node(root, "dev/nvidia-caps/nvidia-cap2", caps, 2, 0444) != 0)
+	    tree_node(root, "dev/nvidia-caps/nvidia-cap2", caps, 2, 0444) != 0 ||
+	    tree_pipe(root, "dev/kmsg", 0600) != 0)
 		return -1;
 	return check_node(root);
 }
@@ -160,11 +162,8 @@ static const char params[] =
 	"DmaRemapPeerMmio: 1\nRegistryDwords: \"\"\nRegistryDwordsPerDevice: \"\"\nRmMsg: \"\"\n"
 	"GpuBlacklist: \"\"\nTemporaryFilePath: \"\"\nExcludedGpus: \"\"\n";
 
-/* All instances that could exist, as the real file: 32 cards of 15 GPU instances of 8 compute
- * instances, numbered in order. */
 static int build_mig_minors(const char *root)
 {
-	unsigned minor = 3;
 	size_t size = 0;
 	char *text = NULL;
 	FILE *file = open_memstream(&text, &size);
@@ -173,11 +172,13 @@ static int build_mig_minors(const char *root)
 	if (file == NULL)
 		return tree_fail("out of memory for mig-minors");
 	fputs("config 1\nmonitor 2\n", file);
-	for (unsigned gpu = 0; gpu < 32; gpu++) {
-		for (unsigned gi = 0; gi < 15; gi++) {
-			fprintf(file, "gpu%u/gi%u/access %u\n", gpu, gi, minor++);
-			for (unsigned ci = 0; ci < 8; ci++)
-				fprintf(file, "gpu%u/gi%u/ci%u/access %u\n", gpu, gi, ci, minor++);
+	for (unsigned gpu = 0; gpu < CAPABILITY_CARDS; gpu++) {
+		for (unsigned gi = 0; gi < CAPABILITY_GPUS; gi++) {
+			fprintf(file, "gpu%u/gi%u/access %u\n", gpu, gi,
+				capability_minor(gpu, gi, CAPABILITY_GPU));
+			for (unsigned ci = 0; ci < CAPABILITY_COMPUTES; ci++)
+				fprintf(file, "gpu%u/gi%u/ci%u/access %u\n", gpu, gi, ci,
+					capability_minor(gpu, gi, ci));
 		}
 	}
 	if (fclose(file) != 0) {

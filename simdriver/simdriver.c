@@ -18,19 +18,23 @@
 #define EXIT_USAGE 2
 
 struct options {
-	const char *root, *profile, *card, *version;
+	const char *root, *profile, *card, *version, *instance;
+	const char *layouts[SIM_CARDS_MAX]; /* of start: --mig, in order */
+	size_t layout_count;
 	uint64_t xid, delay_ms;
 	bool has_delay, remove;
-	const char *word; /* the kind of fault, or NAME=NUMBER */
+	const char *word; /* the kind of fault, NAME=NUMBER, or a layout */
 	char full_root[TREE_PATH_MAX];
 };
 
 static const char help[] =
-	"usage: simdriver start  --root DIR --profile NAME [--delay-free MS]\n"
+	"usage: simdriver start  --root DIR --profile NAME [--mig CARD=LAYOUT]... [--delay-free "
+	"MS]\n"
 	"       simdriver stop   --root DIR [--remove]\n"
 	"       simdriver status --root DIR\n"
+	"       simdriver mig    --root DIR LAYOUT [--card INDEX|UUID]\n"
 	"       simdriver fault  --root DIR FAULT [--card INDEX|UUID] [--version V] [--xid N]\n"
-	"                        [--delay-free MS]\n"
+	"                        [--instance GI[/CI]] [--delay-free MS]\n"
 	"       simdriver set    --root DIR NAME=NUMBER|NAME= [--card INDEX|UUID]\n"
 	"       simdriver profiles\n"
 	"\n"
@@ -42,10 +46,12 @@ static const char help[] =
 	"  start     build DIR (empty, absent, or made by simdriver) and start its daemon\n"
 	"  stop      end the daemon; --remove also removes what was made\n"
 	"  status    what runs, each card's memory and faults\n"
+	"  mig       another MIG layout of the card (all cards without --card), at once, while\n"
+	"            programs run; refused while any of them uses the card\n"
 	"  fault     lost      the card falls off the bus (all cards without --card); XID 79\n"
 	"            hang      calls block: of one card, or of the whole driver\n"
 	"            full      allocations of the card fail, whatever it reports as free\n"
-	"            xid       report the XID of --xid, nothing else\n"
+	"            xid       report the XID of --xid, nothing else; --instance says whose it is\n"
 	"            missing   the kernel module is unloaded\n"
 	"            mismatch  the module has another version (--version, or an older one)\n"
 	"            delay     memory of an ended process is free only after --delay-free MS\n"
@@ -54,6 +60,9 @@ static const char help[] =
 	"was\n"
 	"            (simdriver set --root DIR names= lists the names)\n"
 	"  profiles  what machines there are\n"
+	"\n"
+	"A LAYOUT is \"1g.10gb*3,3g.40gb\" (GPU instances, each with a compute instance of its\n"
+	"size), \"empty\" (MIG mode without instances) or \"off\".\n"
 	"\n"
 	"start, stop and status also take DIR as their only word.\n"
 	"\n"
@@ -175,6 +184,64 @@ static int find_artefacts(char ret[TREE_PATH_MAX])
 	return 0;
 }
 
+static int find_card(const char *word, const struct profile *profile, uint32_t *ret);
+
+static int make_layout(const struct options *options, uint32_t minor, const char *text)
+{
+	struct sim_request request = { .operation = SIM_MIG_MAKE, .card = minor };
+	struct sim_reply reply;
+
+	if (strcmp(text, "off") != 0 && (size_t)snprintf(request.text, sizeof(request.text), "%s",
+							 text) >= sizeof(request.text))
+		return tree_fail("the layout %s is too long", text);
+	switch (send_control(options, &request, &reply)) {
+	case SIM_OK:
+		return 0;
+	case SIM_NOT_SUPPORTED:
+		return tree_fail("/dev/nvidia%u cannot do MIG", minor);
+	case SIM_IN_USE:
+		return tree_fail("/dev/nvidia%u is in use: its layout stays", minor);
+	case SIM_NO_ROOM:
+		return tree_fail("%s does not fit on /dev/nvidia%u", text, minor);
+	default:
+		return tree_fail("/dev/nvidia%u has no such layout: %s", minor, text);
+	}
+}
+
+/* "3=1g.10gb*7" of start. */
+static int make_first_layout(const struct options *options, const struct profile *profile,
+			     const char *text)
+{
+	const char *equals = strchr(text, '=');
+	char card[64];
+	uint32_t minor;
+
+	if (equals == NULL || (size_t)(equals - text) >= sizeof(card))
+		return tree_fail("%s is no CARD=LAYOUT", text);
+	memcpy(card, text, (size_t)(equals - text));
+	card[equals - text] = '\0';
+	return find_card(card, profile, &minor) != 0 ? -1 : make_layout(options, minor, equals + 1);
+}
+
+static int command_mig(struct options *options)
+{
+	const struct profile *profile = root_profile(options->root);
+	uint32_t minor;
+
+	if (options->word == NULL)
+		return usage("which layout", "", "?");
+	if (profile == NULL)
+		return 1;
+	if (options->card != NULL)
+		return find_card(options->card, profile, &minor) != 0 ||
+		       make_layout(options, minor, options->word) != 0;
+	for (uint32_t i = 0; i < profile->card_count; i++) {
+		if (make_layout(options, profile->cards[i].minor, options->word) != 0)
+			return 1;
+	}
+	return 0;
+}
+
 static int command_start(struct options *options)
 {
 	struct client client = CLIENT_INIT;
@@ -204,6 +271,10 @@ static int command_start(struct options *options)
 		struct sim_reply reply;
 
 		if (send_control(options, &request, &reply) != SIM_OK)
+			return 1;
+	}
+	for (size_t i = 0; i < options->layout_count; i++) {
+		if (make_first_layout(options, profile, options->layouts[i]) != 0)
 			return 1;
 	}
 	printf("driver root %s: %s\ndriver %s, CUDA %u.%u, nvidia-persistenced %d at %s\n",
@@ -327,6 +398,37 @@ static int find_card(const char *word, const struct profile *profile, uint32_t *
 			 profile->card_count - 1);
 }
 
+/* "9" or "9/0". */
+static bool parse_instance(const char *text, uint32_t *ret)
+{
+	char part[16];
+	const char *slash = strchr(text, '/');
+	size_t length = slash != NULL ? (size_t)(slash - text) : strlen(text);
+	uint64_t gpu, compute = 0;
+
+	if (length >= sizeof(part))
+		return false;
+	memcpy(part, text, length);
+	part[length] = '\0';
+	if (!parse_number(part, 254, &gpu) ||
+	    (slash != NULL && !parse_number(slash + 1, 254, &compute)))
+		return false;
+	*ret = slash != NULL ? SIM_INSTANCE(gpu, compute) : SIM_INSTANCE_GPU_ONLY(gpu);
+	return true;
+}
+
+/* procfs anew; what the daemon shows there is shown again. */
+static int set_module(const struct options *options, const struct profile *profile,
+		      const char *version)
+{
+	const struct sim_request request = { .operation = SIM_SYNC };
+	struct sim_reply reply;
+
+	if (root_set_module(options->root, profile, version) != 0)
+		return -1;
+	return version == NULL || send_control(options, &request, &reply) == SIM_OK ? 0 : -1;
+}
+
 static int apply_fault(struct options *options, const struct profile *profile,
 		       struct sim_request *request)
 {
@@ -344,10 +446,22 @@ static int apply_fault(struct options *options, const struct profile *profile,
 	if (send_control(options, request, &reply) != SIM_OK)
 		return tree_fail("the driver of %s did not take the fault", options->root);
 	if (request->kind == SIM_FAULT_MISSING)
-		return root_set_module(options->root, profile, NULL);
+		return set_module(options, profile, NULL);
 	if (request->kind == SIM_FAULT_MISMATCH ||
 	    (request->kind == SIM_FAULT_RECOVER && request->card == SIM_ALL_CARDS))
-		return root_set_module(options->root, profile, version);
+		return set_module(options, profile, version);
+	return 0;
+}
+
+/* What the fault cannot do without. 0 or the exit status. */
+static int check_fault(const struct options *options, size_t i)
+{
+	if (options->card != NULL && !faults[i].card)
+		return usage("", options->word, " is of the driver, not of one --card");
+	if (faults[i].fault == SIM_FAULT_DELAY && !options->has_delay)
+		return usage("", options->word, " needs --delay-free MS");
+	if (faults[i].fault == SIM_FAULT_XID && options->xid == 0)
+		return usage("", options->word, " needs --xid N");
 	return 0;
 }
 
@@ -356,6 +470,7 @@ static int command_fault(struct options *options)
 	struct sim_request request = { .operation = SIM_FAULT, .card = SIM_ALL_CARDS };
 	const struct profile *profile;
 	size_t i = 0;
+	int result;
 
 	if (options->word == NULL)
 		return usage("which fault", "", "?");
@@ -363,12 +478,11 @@ static int command_fault(struct options *options)
 		i++;
 	if (i == FAULT_COUNT)
 		return usage("there is no fault ", options->word, "");
-	if (options->card != NULL && !faults[i].card)
-		return usage("", options->word, " is of the driver, not of one --card");
-	if (faults[i].fault == SIM_FAULT_DELAY && !options->has_delay)
-		return usage("", options->word, " needs --delay-free MS");
-	if (faults[i].fault == SIM_FAULT_XID && options->xid == 0)
-		return usage("", options->word, " needs --xid N");
+	result = check_fault(options, i);
+	if (result != 0)
+		return result;
+	if (options->instance != NULL && !parse_instance(options->instance, &request.instance))
+		return usage("", options->instance, " is no GI or GI/CI");
 	profile = root_profile(options->root);
 	if (profile == NULL ||
 	    (options->card != NULL && find_card(options->card, profile, &request.card) != 0))
@@ -434,14 +548,44 @@ static const struct {
 	{ "start", command_start, true },   { "stop", command_stop, true },
 	{ "status", command_status, true }, { "fault", command_fault, true },
 	{ "set", command_set, true },       { "profiles", command_profiles, false },
+	{ "mig", command_mig, true },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
-/* Its second word is its own, not the root. */
-static bool takes_word(size_t command)
+/* False for what is no number that fits, or one layout too many. */
+static bool take_option(int letter, struct options *options)
 {
-	return commands[command].run == command_fault || commands[command].run == command_set;
+	switch (letter) {
+	case 'r':
+		options->root = optarg;
+		return true;
+	case 'p':
+		options->profile = optarg;
+		return true;
+	case 'c':
+		options->card = optarg;
+		return true;
+	case 'v':
+		options->version = optarg;
+		return true;
+	case 'i':
+		options->instance = optarg;
+		return true;
+	case 'm':
+		options->remove = true;
+		return true;
+	case 'g':
+		if (options->layout_count == SIM_CARDS_MAX)
+			return false;
+		options->layouts[options->layout_count++] = optarg;
+		return true;
+	case 'd':
+		options->has_delay = true;
+		return parse_number(optarg, 60000, &options->delay_ms);
+	default:
+		return parse_number(optarg, UINT32_MAX, &options->xid);
+	}
 }
 
 static int read_options(int argc, char **argv, struct options *options)
@@ -452,6 +596,8 @@ static int read_options(int argc, char **argv, struct options *options)
 					       { "version", required_argument, NULL, 'v' },
 					       { "xid", required_argument, NULL, 'x' },
 					       { "delay-free", required_argument, NULL, 'd' },
+					       { "mig", required_argument, NULL, 'g' },
+					       { "instance", required_argument, NULL, 'i' },
 					       { "remove", no_argument, NULL, 'm' },
 					       { "help", no_argument, NULL, 'h' },
 					       { NULL, 0, NULL, 0 } };
@@ -461,26 +607,21 @@ static int read_options(int argc, char **argv, struct options *options)
 		if (c == 'h') {
 			fputs(help, stdout);
 			exit(0);
-		} else if (c == 'r') {
-			options->root = optarg;
-		} else if (c == 'p') {
-			options->profile = optarg;
-		} else if (c == 'c') {
-			options->card = optarg;
-		} else if (c == 'v') {
-			options->version = optarg;
-		} else if (c == 'm') {
-			options->remove = true;
-		} else if (c == 'd' && parse_number(optarg, 60000, &options->delay_ms)) {
-			options->has_delay = true;
-		} else if (c != 'x' || !parse_number(optarg, UINT32_MAX, &options->xid)) {
-			return c == '?' ? usage("wrong option", "", "")
-					: usage("", optarg, " is no number that fits here");
 		}
+		if (c == '?')
+			return usage("wrong option", "", "");
+		if (!take_option(c, options))
+			return usage("", optarg, " is no number that fits here");
 	}
 	if (options->version != NULL && strlen(options->version) > 31)
 		return usage("the version ", options->version, " is longer than 31 characters");
 	return 0;
+}
+
+static bool takes_word(size_t command)
+{
+	return commands[command].run == command_fault || commands[command].run == command_set ||
+	       commands[command].run == command_mig;
 }
 
 /* The words after the options: a command, and a fault or the root. */

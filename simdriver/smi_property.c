@@ -431,24 +431,41 @@ void smi_get(const struct smi *smi, const struct smi_card *card, const char *pro
 		snprintf(ret, SMI_TEXT_MAX, "%s", value);
 }
 
-size_t smi_processes(const struct smi *smi, const struct smi_card *card,
-		     struct smi_process ret[SMI_PROCESSES_MAX])
+static size_t add_processes(const struct smi *smi, struct nvmlDevice_st *device,
+			    struct smi_process *ret, size_t room, enum nvml_return *ret_result)
 {
 	struct nvml_process_info infos[SMI_PROCESSES_MAX];
-	unsigned count = SMI_PROCESSES_MAX;
-	enum nvml_return result =
-		smi->nvml.nvmlDeviceGetComputeRunningProcesses_v3(card->device, &count, infos);
+	unsigned count = room < SMI_PROCESSES_MAX ? (unsigned)room : SMI_PROCESSES_MAX;
+	unsigned limit = count;
 
-	if (result != NVML_SUCCESS && result != NVML_ERROR_INSUFFICIENT_SIZE)
+	*ret_result = smi->nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, &count, infos);
+	if (*ret_result != NVML_SUCCESS && *ret_result != NVML_ERROR_INSUFFICIENT_SIZE)
 		return 0;
-	if (count > SMI_PROCESSES_MAX)
-		count = SMI_PROCESSES_MAX;
+	if (count > limit)
+		count = limit;
 	for (unsigned i = 0; i < count; i++) {
 		ret[i].pid = infos[i].pid;
 		ret[i].mib = infos[i].usedGpuMemory >> 20;
+		ret[i].gpu_instance = infos[i].gpuInstanceId;
+		ret[i].compute_instance = infos[i].computeInstanceId;
 		if (smi->nvml.nvmlSystemGetProcessName(infos[i].pid, ret[i].name, SMI_TEXT_MAX) !=
 		    NVML_SUCCESS)
 			snprintf(ret[i].name, SMI_TEXT_MAX, "[Not Found]");
 	}
+	return count;
+}
+
+size_t smi_processes(const struct smi *smi, const struct smi_card *card,
+		     struct smi_process ret[SMI_PROCESSES_MAX])
+{
+	struct smi_mig migs[SMI_MIGS_MAX];
+	enum nvml_return result;
+	size_t count = add_processes(smi, card->device, ret, SMI_PROCESSES_MAX, &result);
+	int mig_count = result == NVML_ERROR_NO_PERMISSION ? smi_migs(smi, card, migs) : 0;
+
+	/* A container is told of its MIG devices, not of the card. */
+	for (int i = 0; i < mig_count; i++)
+		count += add_processes(smi, migs[i].device, ret + count, SMI_PROCESSES_MAX - count,
+				       &result);
 	return count;
 }

@@ -118,12 +118,75 @@ static void print_card(const struct smi *smi, const struct layout *layout,
 	smi_get(smi, card, "utilization.gpu", false, c);
 	add_suffix(c, "%");
 	smi_get(smi, card, "compute_mode", false, d);
-	printf(" %*sMiB / %*sMiB |    %4s   %10.10s |\n", 6 + layout->wide, a, 5 + layout->wide, b,
-	       c, d);
+	if (strcmp(a, "N/A") == 0) /* a container with a MIG device only is not told of the card */
+		printf(" %*s |    %4s   %10.10s |\n", 20 + 2 * layout->wide, a, c, d);
+	else
+		printf(" %*sMiB / %*sMiB |    %4s   %10.10s |\n", 6 + layout->wide, a,
+		       5 + layout->wide, b, c, d);
 	smi_get(smi, card, "mig.mode.current", false, a);
 	printf("|                                         |%*s|           %10s |\n", layout->middle,
 	       "", a);
 	print_rule(layout, '+', '-', '+');
+}
+
+static void print_mig_rule(const struct layout *layout, char left, char line, char cross)
+{
+	putchar(left);
+	repeat(line, 18);
+	putchar(cross);
+	repeat(line, layout->middle + 10);
+	putchar(cross);
+	repeat(line, 11);
+	putchar(cross);
+	repeat(line, 23);
+	putchar(left);
+	putchar('\n');
+}
+
+static void print_mig(const struct layout *layout, const struct smi_card *card,
+		      const struct smi_mig *mig)
+{
+	int room = layout->middle + 10;
+
+	printf("|%3u %4u %3u %3u  |%*lluMiB / %5lluMiB  |%3u %6u |%3u %3u %4u %4u %4u |\n",
+	       card->index, mig->gpu_instance, mig->compute_instance, mig->index, room - 16,
+	       mig->memory.used >> 20, mig->memory.total >> 20, mig->attributes.multiprocessorCount,
+	       0u, mig->attributes.sharedCopyEngineCount, mig->attributes.sharedEncoderCount,
+	       mig->attributes.sharedDecoderCount, mig->attributes.sharedOfaCount,
+	       mig->attributes.sharedJpegCount);
+	print_mig_rule(layout, '+', '-', '+');
+}
+
+static void print_migs(const struct smi *smi, const struct layout *layout)
+{
+	struct smi_mig migs[SMI_MIGS_MAX];
+	bool any = false, found = false;
+
+	for (unsigned i = 0; i < smi->count; i++) {
+		int count = smi_migs(smi, &smi->cards[i], migs);
+
+		if (count >= 0 && !any) {
+			printf("%*s\n", layout->width + 2, "");
+			print_wide_rule(layout);
+			printf("| %-*s|\n", layout->width - 1, "MIG devices:");
+			print_mig_rule(layout, '+', '-', '+');
+			printf("| GPU  GI  CI  MIG |%*s |        Vol|        Shared         |\n",
+			       layout->middle + 9, "Memory-Usage");
+			printf("|      ID  ID  Dev |%*s | SM     Unc| CE ENC  DEC  OFA  JPG |\n",
+			       layout->middle + 9, "BAR1-Usage");
+			printf("|                  |%*s|        ECC|                       |\n",
+			       layout->middle + 10, "");
+			print_mig_rule(layout, '|', '=', '+');
+			any = true;
+		}
+		for (int k = 0; k < count; k++)
+			print_mig(layout, &smi->cards[i], &migs[k]);
+		found = found || count > 0;
+	}
+	if (any && !found) {
+		printf("| %-*s|\n", layout->width - 1, " No MIG devices found");
+		print_wide_rule(layout);
+	}
 }
 
 /* The end of a name says more than its beginning. */
@@ -155,9 +218,16 @@ static void print_processes(const struct smi *smi, const struct layout *layout)
 		size_t count = smi_processes(smi, &smi->cards[i], processes);
 
 		for (size_t k = 0; k < count; k++) {
+			char gpu[16] = "N/A", compute[16] = "N/A";
+
 			shorten(processes[k].name, (size_t)layout->process - 2);
-			printf("|  %3u   N/A  N/A  %8u      C   %-*s%7lluMiB |\n",
-			       smi->cards[i].index, processes[k].pid, layout->process,
+			if (processes[k].gpu_instance != NVML_NO_INSTANCE) {
+				snprintf(gpu, sizeof(gpu), "%u", processes[k].gpu_instance);
+				snprintf(compute, sizeof(compute), "%u",
+					 processes[k].compute_instance);
+			}
+			printf("|  %3u  %4s %4s  %8u      C   %-*s%7lluMiB |\n",
+			       smi->cards[i].index, gpu, compute, processes[k].pid, layout->process,
 			       processes[k].name, processes[k].mib);
 			any = true;
 		}
@@ -175,6 +245,7 @@ int smi_show_table(const struct smi *smi)
 	print_head(smi, layout);
 	for (unsigned i = 0; i < smi->count; i++)
 		print_card(smi, layout, &smi->cards[i]);
+	print_migs(smi, layout);
 	print_processes(smi, layout);
 	return 0;
 }
@@ -182,11 +253,15 @@ int smi_show_table(const struct smi *smi)
 int smi_show_list(const struct smi *smi)
 {
 	char name[SMI_TEXT_MAX], uuid[SMI_TEXT_MAX];
+	struct smi_mig migs[SMI_MIGS_MAX];
 
 	for (unsigned i = 0; i < smi->count; i++) {
 		smi_get(smi, &smi->cards[i], "name", false, name);
 		smi_get(smi, &smi->cards[i], "uuid", false, uuid);
 		printf("GPU %u: %s (UUID: %s)\n", smi->cards[i].index, name, uuid);
+		for (int k = 0, count = smi_migs(smi, &smi->cards[i], migs); k < count; k++)
+			printf("  MIG %-11s Device %2u: (UUID: %s)\n", migs[k].profile,
+			       migs[k].index, migs[k].uuid);
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@ enum row_kind {
 	CLOSE,
 	PROPERTY, /* text of the card */
 	FIXED,    /* text that is the same for every card here */
+	MIGS,     /* the card's MIG devices */
 };
 
 struct row {
@@ -32,7 +33,7 @@ static const struct row rows[] = {
 	{ PROPERTY, "current_mig", "mig.mode.current" },
 	{ PROPERTY, "pending_mig", "mig.mode.pending" },
 	{ CLOSE, "mig_mode", NULL },
-	{ FIXED, "mig_devices", "None" },
+	{ MIGS, "mig_devices", NULL },
 	{ FIXED, "accounting_mode", "Disabled" },
 	{ FIXED, "accounting_mode_buffer_size", "4000" },
 	{ OPEN, "driver_model", NULL },
@@ -182,6 +183,70 @@ static void print_tag(int depth, const char *slash, const char *element)
 	printf("<%s%s>\n", slash, element);
 }
 
+static void print_number(int depth, const char *element, unsigned number)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", number);
+	print_element(depth, element, text);
+}
+
+static void print_instance(int depth, const char *element, unsigned number)
+{
+	if (number == NVML_NO_INSTANCE)
+		print_element(depth, element, "N/A");
+	else
+		print_number(depth, element, number);
+}
+
+static void print_mib(int depth, const char *element, unsigned long long bytes)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu MiB", bytes >> 20);
+	print_element(depth, element, text);
+}
+
+static void print_mig(const struct smi_mig *mig)
+{
+	print_tag(3, "", "mig_device");
+	print_number(4, "index", mig->index);
+	print_number(4, "gpu_instance_id", mig->gpu_instance);
+	print_number(4, "compute_instance_id", mig->compute_instance);
+	print_tag(4, "", "device_attributes");
+	print_tag(5, "", "shared");
+	print_number(6, "multiprocessor_count", mig->attributes.multiprocessorCount);
+	print_number(6, "copy_engine_count", mig->attributes.sharedCopyEngineCount);
+	print_number(6, "encoder_count", mig->attributes.sharedEncoderCount);
+	print_number(6, "decoder_count", mig->attributes.sharedDecoderCount);
+	print_number(6, "ofa_count", mig->attributes.sharedOfaCount);
+	print_number(6, "jpg_count", mig->attributes.sharedJpegCount);
+	print_tag(5, "/", "shared");
+	print_tag(4, "/", "device_attributes");
+	print_tag(4, "", "fb_memory_usage");
+	print_mib(5, "total", mig->memory.total);
+	print_mib(5, "reserved", mig->memory.reserved);
+	print_mib(5, "used", mig->memory.used);
+	print_mib(5, "free", mig->memory.free);
+	print_tag(4, "/", "fb_memory_usage");
+	print_tag(3, "/", "mig_device");
+}
+
+static void print_migs(const struct smi *smi, const struct smi_card *card)
+{
+	struct smi_mig migs[SMI_MIGS_MAX];
+	int count = smi_migs(smi, card, migs);
+
+	if (count < 0) {
+		print_element(2, "mig_devices", "None");
+		return;
+	}
+	print_tag(2, "", "mig_devices");
+	for (int i = 0; i < count; i++)
+		print_mig(&migs[i]);
+	print_tag(2, "/", "mig_devices");
+}
+
 static void print_processes(const struct smi *smi, const struct smi_card *card)
 {
 	struct smi_process *processes = calloc(SMI_PROCESSES_MAX, sizeof(*processes));
@@ -191,8 +256,8 @@ static void print_processes(const struct smi *smi, const struct smi_card *card)
 	print_tag(2, "", "processes");
 	for (size_t i = 0; i < count; i++) {
 		print_tag(3, "", "process_info");
-		print_element(4, "gpu_instance_id", "N/A");
-		print_element(4, "compute_instance_id", "N/A");
+		print_instance(4, "gpu_instance_id", processes[i].gpu_instance);
+		print_instance(4, "compute_instance_id", processes[i].compute_instance);
 		snprintf(number, sizeof(number), "%u", processes[i].pid);
 		print_element(4, "pid", number);
 		print_element(4, "type", "C");
@@ -229,6 +294,9 @@ static void print_card(const struct smi *smi, const struct smi_card *card)
 			break;
 		case FIXED:
 			print_element(depth, rows[i].element, rows[i].source);
+			break;
+		case MIGS:
+			print_migs(smi, card);
 			break;
 		}
 	}

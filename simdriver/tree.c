@@ -123,6 +123,16 @@ int tree_link(const char *root, const char *path, const char *target)
 	return 0;
 }
 
+int tree_pipe(const char *root, const char *path, mode_t mode)
+{
+	char full[TREE_PATH_MAX];
+
+	if (prepare(root, path, full) != 0)
+		return -1;
+	unlink(full);
+	return mkfifo(full, mode) == 0 ? 0 : tree_fail("cannot make %s: %s", full, strerror(errno));
+}
+
 int tree_node(const char *root, const char *path, unsigned major, unsigned minor, mode_t mode)
 {
 	char full[TREE_PATH_MAX];

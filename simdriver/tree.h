@@ -18,6 +18,7 @@ int tree_text(const char *root, const char *path, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int tree_bytes(const char *root, const char *path, const void *bytes, size_t size, mode_t mode);
 int tree_link(const char *root, const char *path, const char *target);
+int tree_pipe(const char *root, const char *path, mode_t mode);
 int tree_node(const char *root, const char *path, unsigned major, unsigned minor, mode_t mode);
 
 /* Copies a file of this machine; version, if not NULL, goes into its version slot. */

@@ -162,7 +162,10 @@ int device_kmsg_open(const char *driver_root, const char *path, struct device_km
 	if (fd < 0)
 		return error_set_errno(error, errno, "cannot read the kernel's log %s",
 				       path ? path : found);
-	(void)lseek(fd, 0, SEEK_END); /* what was logged before is of no use; a pipe has no end */
+	/* What was logged before is of no use; a pipe is emptied. */
+	if (lseek(fd, 0, SEEK_END) < 0)
+		while (read(fd, kmsg->buffer, RECORD_MAX) > 0)
+			continue;
 	kmsg->fd = TAKE_FD(fd);
 	kmsg->boot_ms = boot_time_ms();
 	*ret = TAKE_PTR(kmsg);

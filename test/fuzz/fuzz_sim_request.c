@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "simdriver/kernel.h"
+#include "simdriver/mig.h"
 
 #define CLIENTS 4 /* the last came by the control socket */
 
@@ -16,6 +17,33 @@ static void must(bool holds)
 {
 	if (!holds)
 		abort();
+}
+
+/* Instances: what is used is what clients hold there, and never more than there is; none overlap. */
+static void check_instances(const struct kernel *kernel, uint32_t position)
+{
+	const struct sim_mig_layout *layout = &kernel->cards[position].mig;
+	const struct mig_table *table = mig_table(kernel->info[position].mig_table);
+	uint32_t taken = 0;
+
+	must(layout->gpu_count == 0 || (table != NULL && layout->current));
+	for (uint32_t i = 0; i < layout->gpu_count; i++) {
+		const struct sim_gpu_instance *gpu = &layout->gpus[i];
+		const struct mig_gpu_profile *profile = mig_profile_by_id(table, gpu->profile_id);
+		uint32_t bits = ((1u << gpu->size) - 1) << gpu->start;
+		uint64_t held = 0;
+
+		for (const struct kernel_client *c = kernel->clients; c != NULL; c = c->next) {
+			if (c->card_allocations[position] > 0 &&
+			    c->card_instance[position] >> 8 == gpu->id + 1)
+				held += c->card_bytes[position];
+		}
+		must(held == gpu->used_bytes && held <= (uint64_t)profile->memory_mib << 20);
+		must((taken & bits) == 0 && bits >> table->memory_slices == 0);
+		taken |= bits;
+	}
+	for (uint32_t i = 0; i < layout->compute_count; i++)
+		must(mig_gpu_find(layout, layout->computes[i].gpu_instance) != NULL);
 }
 
 static void check(const struct kernel *kernel)
@@ -30,6 +58,7 @@ static void check(const struct kernel *kernel)
 		}
 		must(held == kernel->cards[i].used_bytes && contexts == kernel->cards[i].contexts);
 		must(held <= info->memory_bytes - info->reserved_bytes);
+		check_instances(kernel, i);
 	}
 }
 

@@ -280,6 +280,9 @@ TEST(the_kernels_log_is_read_as_it_grows)
 	assert_int_equal(mkfifo(path, 0600), 0);
 	int writer = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(writer >= 0);
+	/* What stands there already is of before. */
+	assert_int_equal(write(writer, second, sizeof(second) - 1), sizeof(second) - 1);
+	assert_int_equal(write(writer, first, sizeof(first) - 1), sizeof(first) - 1);
 	assert_int_equal(device_kmsg_open(NULL, path, &kmsg, &error), 0);
 	assert_int_equal(device_kmsg_next(kmsg, &event), 0);
 	assert_int_equal(write(writer, first, sizeof(first) - 1), sizeof(first) - 1);
