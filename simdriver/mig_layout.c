@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/nvml.h"
+#include "abi/nvml_mig.h"
 
 static uint32_t bits(uint32_t start, uint32_t size)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "abi/nvml.h"
+#include "abi/nvml_mig.h"
 
 /*
  * Source: NVIDIA MIG User Guide (names, engines, instances; outputs of `nvidia-smi mig -lgip` and -lgipp with

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "abi/nvml.h"
+#include "abi/nvml_mig.h"
 #include "capability.h"
 #include "client.h"
 #include "mig.h"

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "abi/nvml.h"
+#include "abi/nvml_mig.h"
 
 #define SMI_CARDS_MAX     32
 #define SMI_PROCESSES_MAX 256

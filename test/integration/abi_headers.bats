@@ -14,7 +14,7 @@ compare_cuda() {
 }
 
 compare_nvml() {
-	"$ROOT/test/lib/abi_compare" "$1" "$header" "$ROOT/test/data/abi/nvml.map" -DNVML_NO_UNVERSIONED_FUNC_DEFS
+	"$ROOT/test/lib/abi_compare" "$1" "$header" "$ROOT/test/data/abi/nvml.map" -I"$ROOT/src" -DNVML_NO_UNVERSIONED_FUNC_DEFS
 }
 
 @test "abi/cuda.h agrees with NVIDIA's cuda.h" {
@@ -22,9 +22,10 @@ compare_nvml() {
 	compare_cuda "$ROOT/src/abi/cuda.h"
 }
 
-@test "abi/nvml.h agrees with NVIDIA's nvml.h" {
+@test "abi/nvml.h and abi/nvml_mig.h agree with NVIDIA's nvml.h" {
 	get_header nvidia-nvml-dev-cu12 12.9.79 nvml.h
 	compare_nvml "$ROOT/src/abi/nvml.h"
+	compare_nvml "$ROOT/src/abi/nvml_mig.h"
 }
 
 @test "the comparison notices a wrong number, field, parameter and a function that is not there" {
