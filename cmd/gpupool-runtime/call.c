@@ -35,6 +35,21 @@ static bool is_named(const struct option *option, const char *name, const char *
 	return is_in(names, option);
 }
 
+/*
+ * "-bDIR" and "-fFILE", as crun takes them; runc, whose names may have one dash too, knows no option that
+ * is not in LONG.
+ */
+static bool letter_read(const char *word, const char *const *long_names, struct option *ret)
+{
+	const struct option whole = { .name = word, .length = strcspn(word, "=") };
+
+	if ((word[0] != 'b' && word[0] != 'f') || !word[1] || word[1] == '=' ||
+	    is_in(long_names, &whole))
+		return false;
+	*ret = (struct option){ .name = word, .length = 1, .value = word + 1 };
+	return true;
+}
+
 /* argv[*at] as an option with its value; false when it is none. One dash or two, as Go takes them. */
 static bool option_read(int argc, char **argv, int *at, const char *const *with_value,
 			struct option *ret)
@@ -43,6 +58,9 @@ static bool option_read(int argc, char **argv, int *at, const char *const *with_
 
 	if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
 		return false;
+	if (with_value == create_options && word[1] != '-' &&
+	    letter_read(word + 1, with_value, ret))
+		return true;
 	word += word[1] == '-' ? 2 : 1;
 	*ret = (struct option){ .name = word, .length = strcspn(word, "=") };
 	if (word[ret->length])

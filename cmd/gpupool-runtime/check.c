@@ -142,6 +142,11 @@ static int check_policy(const struct toolkit_config *config, struct findings *fi
 						 : "counts in privileged containers only",
 		 config->accept_env_in_kubernetes ? "also counts" : "does not count");
 
+	if (r == 0 && config->mode == TOOLKIT_CSV) {
+		findings->broken = true;
+		r = line(&findings->warnings, error,
+			 "mode = \"csv\" is for Tegra boards: no container gets a card here");
+	}
 	for (size_t i = 0; r == 0 && i < config->notes.count; i++)
 		r = line(&findings->warnings, error, "%s", config->notes.items[i]);
 	return r;

@@ -118,10 +118,23 @@ static bool asks_for_ours(const struct device_request *request)
 	       request->gated;
 }
 
+/* The cards of a Tegra are parts of its board, told of by files (modes.csv) that nobody reads here. */
+static int check_mode(const struct start *start, struct error *error)
+{
+	if (start->config->mode != TOOLKIT_CSV)
+		return 0;
+	return error_set(error, EOPNOTSUPP,
+			 "mode = \"csv\" of nvidia-container-runtime is for Tegra boards, whose "
+			 "lists of files gpupool does not read: let NVIDIA's own runtime make this "
+			 "container, or write mode = \"auto\" for cards on PCI");
+}
+
 static int plan_devices(struct start *start, struct error *error)
 {
-	int r = find_cards(start, error);
+	int r = check_mode(start, error);
 
+	if (r == 0)
+		r = find_cards(start, error);
 	if (r == 0)
 		r = device_request_select(&start->request, &start->inventory, &start->selection,
 					  &start->reason, error);

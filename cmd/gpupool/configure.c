@@ -203,6 +203,12 @@ int configure_engine_json(const struct engine *engine, struct json_object *root)
 	return json_add_bool(root, "usedByKubelet", engine->of_kubelet);
 }
 
+static const char *const restart_names[] = {
+	[CONFIGURE_NO_RESTART] = "none",
+	[CONFIGURE_RELOAD] = "reload",
+	[CONFIGURE_RESTART] = "restart",
+};
+
 static struct json_object *change_object(const struct file_change *change)
 {
 	struct json_object *object = json_object_new_object();
@@ -227,7 +233,10 @@ static int plan_json(const struct engine *engine, const struct configure_plan *p
 	for (size_t i = 0; r == 0 && i < plan->notes.count; i++)
 		r = json_append_string(notes, plan->notes.items[i]);
 	if (r == 0)
-		r = json_add_string(root, "restart", restart_text(plan));
+		r = json_add_string(root, "restart", restart_names[plan->restart]);
+	if (r == 0)
+		r = json_add_bool(root, "endsContainers",
+				  plan->restart == CONFIGURE_RESTART && plan->ends_containers);
 	if (r < 0) {
 		json_object_put(changes);
 		json_object_put(notes);

@@ -306,6 +306,8 @@ int pods_run(const struct common_options *common, const struct pod *pods, size_t
 
 	session_options(common, &options);
 	options.inherit = view->inherit;
+	if (runtime_check_name(options.runtime, &error) < 0)
+		return fail(EXIT_USAGE, &error);
 	/* Without the right to make containers: whether the Pods fit, the plan where the caller
 	 * wants to see it, and what is missing. */
 	if (!options.dry_run && runtime_check_rights(&rights) < 0)

@@ -96,11 +96,13 @@ const struct command command_system_nodes = {
 	.name = "system create-device-nodes",
 	.summary = "make the driver's device nodes that are not there yet",
 	.operands = "",
-	.description =
-		"A driver that nobody has used since the boot may lack /dev/nvidia-uvm and "
-		"others, and no container can get what is not there. What is there already "
-		"stays as it is. Needs root. Exit code 3: a module is not loaded, or a right "
-		"is missing.",
+	.description = "A driver that nobody has used since the boot may lack /dev/nvidia-uvm and "
+		       "others, and no container can get what is not there. What is there already "
+		       "stays as it is. Owner, group and mode are those of the module's parameters "
+		       "(NVreg_DeviceFileUID, NVreg_DeviceFileGID, NVreg_DeviceFileMode); with "
+		       "NVreg_ModifyDeviceFiles=0 nothing is made. Needs root. Exit code 3: a "
+		       "module is not loaded, or a right "
+		       "is missing.",
 	.examples = "gpupool system create-device-nodes --dry-run\ngpupool system "
 		    "create-device-nodes",
 	.options = system_rows,

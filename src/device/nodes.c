@@ -17,11 +17,21 @@
 #define DEVICES_TEXT_MAX 65536u
 #define ACCESS_TEXT_MAX  1024u
 #define NO_MAJOR         UINT32_MAX
-#define MODE_NODE        0666u
+#define PARAMS_TEXT_MAX  65536u
 
 DEFINE_CLEANUP(DIR, closedir)
 
+/*
+ * How the administrator wants the nodes: parameters of the module (NVreg_DeviceFileUID, ...GID, ...Mode,
+ * NVreg_ModifyDeviceFiles), which nvidia-modprobe takes for all nodes but those of capabilities.
+ */
+struct wish {
+	unsigned uid, gid, mode;
+	bool left_alone; /* nobody but he makes nodes */
+};
+
 struct nodes {
+	struct wish wish;
 	const struct device_nodes_options *options;
 	struct device_changes *changes;
 	struct error *error;
@@ -86,9 +96,11 @@ static uint32_t major_of(const struct nodes *nodes, const char *module)
 	return found;
 }
 
-static int make(struct nodes *nodes, const char *name, dev_t device, unsigned mode)
+static int make(struct nodes *nodes, const char *name, dev_t device, const struct wish *wish)
 {
 	struct stat status;
+	unsigned mode = wish->mode;
+	char owner[32] = "";
 
 	if (fstatat(nodes->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (S_ISCHR(status.st_mode) && status.st_rdev == device)
@@ -98,14 +110,22 @@ static int make(struct nodes *nodes, const char *name, dev_t device, unsigned mo
 				 "it and call this again",
 				 name, nodes->root, major(device), minor(device));
 	}
-	/* The mode is set afterwards: the umask may take bits away. */
+	if (nodes->wish.left_alone)
+		return change(nodes, &nodes->changes->missing,
+			      "/dev/%s: the driver was told that nobody makes nodes for it "
+			      "(NVreg_ModifyDeviceFiles=0); make it, or take that away",
+			      name);
+	/* Nobody's before it is its owner's, and the mode last: the umask may take bits away. */
 	if (!nodes->options->dry_run &&
-	    (mknodat(nodes->directory, name, S_IFCHR | mode, device) < 0 ||
+	    (mknodat(nodes->directory, name, S_IFCHR | 0600, device) < 0 ||
+	     fchownat(nodes->directory, name, wish->uid, wish->gid, AT_SYMLINK_NOFOLLOW) < 0 ||
 	     fchmodat(nodes->directory, name, mode, 0) < 0))
 		return error_set_errno(nodes->error, errno, "cannot make /dev/%s in driver root %s",
 				       name, nodes->root);
-	return change(nodes, &nodes->changes->made, "/dev/%s, character device %u:%u, mode %04o",
-		      name, major(device), minor(device), mode);
+	if (wish->uid || wish->gid)
+		snprintf(owner, sizeof(owner), ", owner %u:%u", wish->uid, wish->gid);
+	return change(nodes, &nodes->changes->made, "/dev/%s, character device %u:%u, mode %04o%s",
+		      name, major(device), minor(device), mode, owner);
 }
 
 static int make_controls(struct nodes *nodes)
@@ -122,7 +142,7 @@ static int make_controls(struct nodes *nodes)
 				   "(modprobe %s)",
 				   row->name, row->module, row->module);
 		else
-			r = make(nodes, row->name, makedev(found, row->minor), MODE_NODE);
+			r = make(nodes, row->name, makedev(found, row->minor), &nodes->wish);
 	}
 	return r;
 }
@@ -146,7 +166,7 @@ static int make_cards(struct nodes *nodes)
 			r = change(nodes, &nodes->changes->missing, "card %s: %s", card->bus_id,
 				   card->condition.cause);
 		else
-			r = make(nodes, name, makedev(found, card->minor), MODE_NODE);
+			r = make(nodes, name, makedev(found, card->minor), &nodes->wish);
 	}
 	if (r == 0 && inventory.problem[0])
 		r = change(nodes, &nodes->changes->missing, "cards: %s", inventory.problem);
@@ -173,10 +193,11 @@ static int make_capability(struct nodes *nodes, uint32_t found, const char *path
 	if (tree_read(&text, ACCESS_TEXT_MAX, "%s/%s", base, path) < 0)
 		return 0;
 	uint32_t number = capability_parse_minor(text);
+	const struct wish wish = { .mode = access_mode(text) };
 	if (number == CARD_MINOR_NONE)
 		return 0;
 	snprintf(name, sizeof(name), "nvidia-caps/nvidia-cap%u", number);
-	return make(nodes, name, makedev(found, number), access_mode(text));
+	return make(nodes, name, makedev(found, number), &wish);
 }
 
 static int make_capabilities(struct nodes *nodes)
@@ -190,6 +211,46 @@ static int make_capabilities(struct nodes *nodes)
 		return error_set_errno(nodes->error, errno, "cannot make /dev/nvidia-caps");
 	int r = make_capability(nodes, found, "mig/config");
 	return r < 0 ? r : make_capability(nodes, found, "mig/monitor");
+}
+
+/* The value of "NAME: 438", decimal; FALLBACK when it is not there or above MAXIMUM. */
+static unsigned parameter(const char *text, const char *name, unsigned maximum, unsigned fallback)
+{
+	size_t length = strlen(name);
+	uint64_t value;
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		char digits[24];
+
+		if (strncmp(text, name, length) != 0 || strncmp(text + length, ": ", 2) != 0)
+			continue;
+		size_t end = strcspn(text + length + 2, "\n");
+		if (end >= sizeof(digits))
+			return fallback;
+		memcpy(digits, text + length + 2, end);
+		digits[end] = '\0';
+		return parse_uint(digits, 0, maximum, &value) == 0 ? (unsigned)value : fallback;
+	}
+	return fallback;
+}
+
+static int read_wish(struct nodes *nodes)
+{
+	autofree char *base = NULL, *text = NULL;
+	int r = tree_choose(nodes->root, "/proc/driver/nvidia", &base, nodes->error);
+
+	nodes->wish = (struct wish){ .mode = 0666 };
+	if (r < 0)
+		return r;
+	if (tree_read(&text, PARAMS_TEXT_MAX, "%s/params", base) < 0)
+		return 0; /* no module; it is said where its nodes are looked for */
+	nodes->wish = (struct wish){
+		.uid = parameter(text, "DeviceFileUID", INT32_MAX, 0),
+		.gid = parameter(text, "DeviceFileGID", INT32_MAX, 0),
+		.mode = parameter(text, "DeviceFileMode", 0777, 0666),
+		.left_alone = parameter(text, "ModifyDeviceFiles", 1, 1) == 0,
+	};
+	return 0;
 }
 
 /* No link on the way: nothing is made outside the driver root. */
@@ -227,6 +288,8 @@ int device_make_nodes(const struct device_nodes_options *options, struct device_
 		r = tree_choose(nodes.root, "/proc/devices", &path, error);
 	if (r == 0)
 		r = file_read(path, DEVICES_TEXT_MAX, &nodes.devices, NULL, error);
+	if (r == 0)
+		r = read_wish(&nodes);
 	if (r == 0)
 		r = make_controls(&nodes);
 	if (r == 0)

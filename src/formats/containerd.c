@@ -71,31 +71,55 @@ int containerd_imports(const char *text, const char *path, struct string_list *r
 	return 0;
 }
 
+/* All files at hand, each read once. */
+struct parsed {
+	const struct config_files *files;
+	struct toml **trees; /* owned, one a file */
+};
+
+static void parsed_release(struct parsed *parsed)
+{
+	for (size_t i = 0; parsed->trees && i < parsed->files->count; i++)
+		toml_free(parsed->trees[i]);
+	free(parsed->trees);
+}
+
+static int parsed_read(const struct config_files *files, struct parsed *ret, struct error *error)
+{
+	*ret = (struct parsed){ files, calloc(files->count + 1, sizeof(struct toml *)) };
+	if (!ret->trees)
+		return error_no_memory(error);
+	for (size_t i = 0; i < files->count; i++) {
+		int r = parse(files->items[i].text, files->items[i].path, &ret->trees[i], error);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int containerd_socket(const struct config_files *files, char **ret, struct error *error)
 {
 	/* Version 4 has made a plugin of it. */
 	const struct keys keys[] = { KEYS("grpc", "address"),
 				     KEYS("plugins", "io.containerd.server.v1.grpc", "address") };
-	autofree char *found = NULL;
+	cleanup(parsed_release) struct parsed parsed;
+	const char *found = NULL;
+	int r = parsed_read(files, &parsed, error);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < files->count; i++) {
-		autotoml *toml = NULL;
 		const char *address = NULL;
-		int r = parse(files->items[i].text, files->items[i].path, &toml, error);
 
-		if (r < 0)
-			return r;
 		for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
-			address = toml_string(keys_get(toml_root(toml), &keys[k]), address);
-		if (!address || !*address)
-			continue;
-		free(found);
-		found = strdup(address);
-		if (!found)
-			return error_no_memory(error);
+			address = toml_string(keys_get(toml_root(parsed.trees[i]), &keys[k]),
+					      address);
+		if (address && *address)
+			found = address;
 	}
-	*ret = TAKE_PTR(found);
-	return 0;
+	*ret = found ? strdup(found) : NULL;
+	return found && !*ret ? error_no_memory(error) : 0;
 }
 
 /* Where a file of VERSION has the section of the CRI plugin. */
@@ -129,6 +153,11 @@ static const struct toml_value *cri_section(const struct toml_value *root)
 	struct keys keys = cri_keys_of(root);
 
 	return keys_get(root, &keys);
+}
+
+static const struct toml_value *section_of(const struct parsed *parsed, size_t file)
+{
+	return cri_section(toml_root(parsed->trees[file]));
 }
 
 static const struct toml_value *runtimes_of(const struct toml_value *section)
@@ -171,21 +200,16 @@ static int facts_take(struct runtime_facts *facts, const struct toml_value *sect
 	return 0;
 }
 
-int containerd_read(const struct config_files *files, struct runtime_facts *ret,
-		    struct error *error)
+static int facts_read(const struct parsed *parsed, struct runtime_facts *ret, struct error *error)
 {
 	cleanup(runtime_facts_release) struct runtime_facts facts = { .items = NULL };
 
-	for (size_t i = 0; i < files->count; i++) {
-		autotoml *toml = NULL;
-		int r = parse(files->items[i].text, files->items[i].path, &toml, error);
+	for (size_t i = 0; i < parsed->files->count; i++) {
+		const struct toml_value *section = section_of(parsed, i);
 
-		if (r < 0)
-			return r;
-		const struct toml_value *section = cri_section(toml_root(toml));
 		if (!section)
 			continue;
-		if (!files->merges)
+		if (!parsed->files->merges)
 			runtime_facts_release(&facts);
 		if (facts_take(&facts, section) < 0)
 			return error_no_memory(error);
@@ -195,21 +219,33 @@ int containerd_read(const struct config_files *files, struct runtime_facts *ret,
 	return 0;
 }
 
-int containerd_last_section(const struct config_files *files, size_t *ret, struct error *error)
+int containerd_read(const struct config_files *files, struct runtime_facts *ret,
+		    struct error *error)
+{
+	cleanup(parsed_release) struct parsed parsed;
+	int r = parsed_read(files, &parsed, error);
+
+	return r < 0 ? r : facts_read(&parsed, ret, error);
+}
+
+static size_t last_section(const struct parsed *parsed)
 {
 	size_t last = 0;
 
-	for (size_t i = 0; i < files->count; i++) {
-		autotoml *toml = NULL;
-		int r = parse(files->items[i].text, files->items[i].path, &toml, error);
-
-		if (r < 0)
-			return r;
-		if (cri_section(toml_root(toml)))
+	for (size_t i = 0; i < parsed->files->count; i++)
+		if (section_of(parsed, i))
 			last = i;
-	}
-	*ret = last;
-	return 0;
+	return last;
+}
+
+int containerd_last_section(const struct config_files *files, size_t *ret, struct error *error)
+{
+	cleanup(parsed_release) struct parsed parsed;
+	int r = parsed_read(files, &parsed, error);
+
+	if (r == 0)
+		*ret = last_section(&parsed);
+	return r;
 }
 
 /* Kinds of runtime whose options name a program. */
@@ -231,72 +267,51 @@ static bool is_wished(const struct runtime_wish *wish, const char *name)
 }
 
 /* Does any file that counts describe the runtime NAME as one of runc's kind? */
-static int is_source(const struct config_files *files, const char *name, bool *ret,
-		     struct error *error)
+static bool is_source(const struct parsed *parsed, const char *name)
 {
-	*ret = false;
-	for (size_t i = 0; i < files->count; i++) {
-		autotoml *toml = NULL;
-		int r = parse(files->items[i].text, files->items[i].path, &toml, error);
+	bool source = false;
 
-		if (r < 0)
-			return r;
-		const struct toml_value *section = cri_section(toml_root(toml));
+	for (size_t i = 0; i < parsed->files->count; i++) {
+		const struct toml_value *section = section_of(parsed, i);
 		const struct keys key = KEYS(name);
 		const struct toml_value *runtime = keys_get(runtimes_of(section), &key);
-		if (section && !files->merges)
-			*ret = false;
+
+		if (section && !parsed->files->merges)
+			source = false;
 		if (runtime)
-			*ret = is_runc_kind(runtime);
+			source = is_runc_kind(runtime);
 	}
-	return 0;
+	return source;
 }
 
-/* Whose settings a new runtime takes; *ret NULL: nobody's. Static, or of FACTS. */
-static int find_source(const struct config_files *files, const struct runtime_wish *wish,
-		       const struct runtime_facts *facts, const char **ret, struct error *error)
+/* Whose settings a new runtime takes; NULL: nobody's. Static, or of FACTS. */
+static const char *find_source(const struct parsed *parsed, const struct runtime_wish *wish,
+			       const struct runtime_facts *facts)
 {
 	const char *const names[] = { facts->default_name, "runc", "crun" };
 
-	*ret = NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		bool good = false;
-
-		if (!names[i] || is_wished(wish, names[i]))
-			continue;
-		int r = is_source(files, names[i], &good, error);
-		if (r < 0)
-			return r;
-		if (good) {
-			*ret = names[i];
-			return 0;
-		}
-	}
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i] && !is_wished(wish, names[i]) && is_source(parsed, names[i]))
+			return names[i];
+	return NULL;
 }
 
 /* From each file that counts, the later over the earlier. */
-static int copy_source(const struct config_files *files, const char *source, struct toml_edit *edit,
+static int copy_source(const struct parsed *parsed, const char *source, struct toml_edit *edit,
 		       const struct keys *runtime, struct error *error)
 {
 	static const char *const skip[] = { "BinaryName", "Runtime", NULL };
-	size_t first = 0;
-	int r = files->merges ? 0 : containerd_last_section(files, &first, error);
+	const struct keys key = KEYS(source);
+	int r = 0;
 
-	for (size_t i = first; r == 0 && i < files->count; i++) {
-		autotoml *toml = NULL;
-		const struct keys key = KEYS(source);
-
-		r = parse(files->items[i].text, files->items[i].path, &toml, error);
-		if (r == 0)
-			r = edit_copy(edit, runtime,
-				      keys_get(runtimes_of(cri_section(toml_root(toml))), &key),
-				      skip, error);
-	}
+	for (size_t i = parsed->files->merges ? 0 : last_section(parsed);
+	     r == 0 && i < parsed->files->count; i++)
+		r = edit_copy(edit, runtime, keys_get(runtimes_of(section_of(parsed, i)), &key),
+			      skip, error);
 	return r;
 }
 
-static int set_runtime(const struct config_files *files, const struct runtime_entry *entry,
+static int set_runtime(const struct parsed *parsed, const struct runtime_entry *entry,
 		       const struct containerd_wish *wish, const struct runtime_facts *facts,
 		       struct toml_edit *edit, const struct keys *cri, struct error *error)
 {
@@ -309,9 +324,9 @@ static int set_runtime(const struct config_files *files, const struct runtime_en
 	runtime = keys_add(&runtime, entry->name);
 	struct keys below = keys_add(&runtime, "runtime_type");
 	if (wish->fresh || !runtime_facts_find(facts, entry->name)) {
-		r = find_source(files, &wish->common, facts, &source, error);
-		if (r == 0 && source)
-			r = copy_source(files, source, edit, &runtime, error);
+		source = find_source(parsed, &wish->common, facts);
+		if (source)
+			r = copy_source(parsed, source, edit, &runtime, error);
 		if (r == 0 && !keys_get(keys_get(toml_edit_root(edit), &runtime), &type))
 			r = edit_set_string(edit, &below, RUNC_TYPE, error);
 		below = keys_add(&runtime, "container_annotations");
@@ -334,13 +349,13 @@ static int set_runtime(const struct config_files *files, const struct runtime_en
 	return r;
 }
 
-static int set_all(const struct config_files *files, const struct containerd_wish *wish,
+static int set_all(const struct parsed *parsed, const struct containerd_wish *wish,
 		   struct toml_edit *edit, const struct keys *cri, struct error *error)
 {
 	cleanup(runtime_facts_release) struct runtime_facts facts = { .items = NULL };
 	const struct keys cdi = keys_add(cri, "enable_cdi");
 	struct keys standard = keys_add(cri, "containerd");
-	int r = containerd_read(files, &facts, error);
+	int r = facts_read(parsed, &facts, error);
 
 	standard = keys_add(&standard, "default_runtime_name");
 	if (r == 0 && wish->common.cdi && facts.cdi != RUNTIME_CDI_ON)
@@ -348,7 +363,7 @@ static int set_all(const struct config_files *files, const struct containerd_wis
 	if (r == 0 && wish->common.set_default && wish->common.count)
 		r = edit_set_string(edit, &standard, wish->common.entries[0].name, error);
 	for (size_t i = 0; r == 0 && i < wish->common.count; i++)
-		r = set_runtime(files, &wish->common.entries[i], wish, &facts, edit, cri, error);
+		r = set_runtime(parsed, &wish->common.entries[i], wish, &facts, edit, cri, error);
 	return r;
 }
 
@@ -366,16 +381,19 @@ int containerd_edit(const struct config_files *files, size_t index,
 {
 	const struct config_file *file = &files->items[index];
 	autostrbuf text = STRBUF_INIT(4 << 20);
+	cleanup(parsed_release) struct parsed parsed = { files, NULL };
 	autotomledit *edit = NULL;
 
 	if (new_text(file->text, wish->new_version, &text) < 0)
 		return error_no_memory(error);
 	int r = toml_edit_new(text.data, text.length, file->path, &edit, error);
+	if (r == 0)
+		r = parsed_read(files, &parsed, error);
 	if (r < 0)
 		return r;
 	/* The edit's values change place when it does: the names of the keys are static. */
 	const struct keys cri = cri_keys_of(toml_edit_root(edit));
-	r = set_all(files, wish, edit, &cri, error);
+	r = set_all(&parsed, wish, edit, &cri, error);
 	if (r == 0)
 		r = edit_text(edit, ret, error);
 	if (r == 0 && file->text && strcmp(*ret, file->text) == 0) {
@@ -388,16 +406,16 @@ int containerd_edit(const struct config_files *files, size_t index,
 int containerd_section(const struct config_files *files, const struct containerd_wish *wish,
 		       char **ret, struct error *error)
 {
+	cleanup(parsed_release) struct parsed parsed;
 	autotomledit *edit = NULL;
-	autotoml *toml = NULL;
-	int r = parse(files->items[0].text, files->items[0].path, &toml, error);
+	int r = parsed_read(files, &parsed, error);
 
 	if (r == 0)
 		r = toml_edit_new("", 0, files->items[0].path, &edit, error);
 	if (r < 0)
 		return r;
-	const struct keys cri = cri_keys_of(toml_root(toml));
-	r = set_all(files, wish, edit, &cri, error);
+	const struct keys cri = cri_keys_of(toml_root(parsed.trees[0]));
+	r = set_all(&parsed, wish, edit, &cri, error);
 	return r < 0 ? r : edit_text(edit, ret, error);
 }
 

@@ -135,6 +135,25 @@ const char *oci_spec_annotation(struct json_object *spec, const char *key)
 	return json_object_get_string(value);
 }
 
+/*
+ * cri-dockerd has Docker make its containers, and Docker passes no annotation on. All that is left of
+ * the kubelet is its cgroup, "kubepods" and what may follow by QoS class, in either driver's form:
+ * "/kubepods/burstable/pod<uid>/<id>" or "kubepods-burstable-pod<uid>.slice:docker:<id>".
+ */
+static bool has_pod_cgroup(struct json_object *spec)
+{
+	static const char group[] = "kubepods";
+	const char *path = json_get_string(spec, "linux.cgroupsPath", "");
+
+	for (const char *at = path; (at = strstr(at, group)); at++) {
+		char before = at == path ? '/' : at[-1], after = at[strlen(group)];
+
+		if ((before == '/' || before == '-') && (!after || strchr("/-.:", after)))
+			return true;
+	}
+	return false;
+}
+
 enum oci_manager oci_spec_kubernetes(struct json_object *spec)
 {
 	/* How to add a CRI runtime: the annotation by which it tells Pod and container apart. */
@@ -148,5 +167,6 @@ enum oci_manager oci_spec_kubernetes(struct json_object *spec)
 			return strcmp(type, "sandbox") == 0 ? OCI_MANAGER_SANDBOX
 							    : OCI_MANAGER_CONTAINER;
 	}
-	return OCI_MANAGER_NONE;
+	/* Its sandboxes cannot be told apart; the environment counts in neither. */
+	return has_pod_cgroup(spec) ? OCI_MANAGER_CONTAINER : OCI_MANAGER_NONE;
 }

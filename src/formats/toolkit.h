@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "model/model.h"
 
-enum toolkit_mode { /* all are answered alike: the edits go into the spec */
+enum toolkit_mode { /* all but csv, which is refused, are answered alike: the edits go into the spec */
 		    TOOLKIT_AUTO,
 		    TOOLKIT_LEGACY,
 		    TOOLKIT_CDI,

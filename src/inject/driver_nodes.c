@@ -143,7 +143,8 @@ static bool wants_directory(const struct search *search, const char *directory)
 	if (!wanted || strcmp(directory, "/nvidia-caps") == 0)
 		return true;
 	if (strcmp(directory, CHANNELS) == 0)
-		return !driver_files_node(search->files, CHANNEL_FIRST);
+		return injection_wants_all_channels(wanted) ||
+		       !driver_files_node(search->files, CHANNEL_FIRST);
 	if (strcmp(directory, "/dri") == 0)
 		return injection_wants_display(wanted);
 	for (size_t i = 0; i < ARRAY_SIZE(node_rows); i++)

@@ -88,5 +88,6 @@ int search_nodes(struct search *search);
 
 /* The nodes that the plan of INJECTION will ask for by name, below /dev (plan_devices.c). 0 or -ENOMEM. */
 int injection_node_names(const struct injection *injection, struct string_list *ret);
+bool injection_wants_all_channels(const struct injection *injection);
 /* Whether it may ask for display nodes, which are found by their card. */
 bool injection_wants_display(const struct injection *injection);

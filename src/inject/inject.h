@@ -126,7 +126,7 @@ struct injection {
 	unsigned uid, gid;        /* owner of the nodes made in the container */
 	bool user_namespace;      /* the container gets one of its own */
 	unsigned gated;           /* enum gated: what was asked for beside the cards */
-	const struct string_list *imex; /* channel numbers, decimal; NULL: none */
+	const struct string_list *imex; /* channel numbers, decimal, or IMEX_ALL; NULL: none */
 };
 
 /*

@@ -471,24 +471,57 @@ static int add_gated(struct builder *builder)
 	return r;
 }
 
+static int add_channel(struct builder *builder, const char *number)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), CHANNEL "%.16s", number);
+	const struct driver_node *node = driver_files_node(builder->injection->files, name);
+	if (node)
+		return add_device(builder, node, NULL, "IMEX channel that is asked for");
+	return error_set(
+		builder->error, ENODEV,
+		"IMEX channel %.16s is asked for, and there is no /dev/%s; make it, or ask "
+		"for another channel",
+		number, name);
+}
+
+static int add_all_channels(struct builder *builder)
+{
+	const struct driver_files *files = builder->injection->files;
+	bool found = false;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < files->node_count; i++) {
+		if (strncmp(files->nodes[i].name, CHANNEL, strlen(CHANNEL)) != 0)
+			continue;
+		r = add_device(builder, &files->nodes[i], NULL, "all IMEX channels are asked for");
+		found = true;
+	}
+	if (found || r < 0)
+		return r;
+	return error_set(builder->error, ENODEV,
+			 "all IMEX channels are asked for, and there is no /dev/" CHANNEL "*; make "
+			 "one, or ask for none");
+}
+
+bool injection_wants_all_channels(const struct injection *injection)
+{
+	for (size_t i = 0; injection->imex && i < injection->imex->count; i++)
+		if (strcmp(injection->imex->items[i], IMEX_ALL) == 0)
+			return true;
+	return false;
+}
+
 static int add_channels(struct builder *builder)
 {
 	const struct string_list *imex = builder->injection->imex;
 	int r = 0;
 
-	for (size_t i = 0; imex && r == 0 && i < imex->count; i++) {
-		char name[64];
-
-		snprintf(name, sizeof(name), CHANNEL "%.16s", imex->items[i]);
-		const struct driver_node *node = driver_files_node(builder->injection->files, name);
-		if (!node)
-			return error_set(
-				builder->error, ENODEV,
-				"IMEX channel %.16s is asked for, and there is no /dev/%s; "
-				"make it, or ask for another channel",
-				imex->items[i], name);
-		r = add_device(builder, node, NULL, "IMEX channel that is asked for");
-	}
+	if (injection_wants_all_channels(builder->injection))
+		return add_all_channels(builder);
+	for (size_t i = 0; imex && r == 0 && i < imex->count; i++)
+		r = add_channel(builder, imex->items[i]);
 	return r;
 }
 

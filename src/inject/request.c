@@ -533,10 +533,11 @@ static int check_channels(struct reader *reader)
 	uint64_t channel;
 
 	for (size_t i = 0; i < list->count; i++)
-		if (parse_uint(list->items[i], 0, CHANNEL_MAX, &channel) < 0)
+		if (strcmp(list->items[i], IMEX_ALL) != 0 &&
+		    parse_uint(list->items[i], 0, CHANNEL_MAX, &channel) < 0)
 			return error_set(reader->error, EINVAL,
 					 "NVIDIA_IMEX_CHANNELS: \"%.*s\" is no IMEX channel; write "
-					 "numbers from 0 to %d",
+					 "numbers from 0 to %d, or " IMEX_ALL,
 					 SHOWN_MAX, list->items[i], CHANNEL_MAX);
 	return 0;
 }

@@ -35,6 +35,8 @@ enum gated {
 	GATED_ALL = (1 << 6) - 1,
 };
 
+#define IMEX_ALL "all" /* every channel that this machine has */
+
 struct device_request {
 	enum request_source source;
 	bool all;  /* every card that is not in MIG mode, and every MIG instance */
@@ -44,7 +46,7 @@ struct device_request {
 	struct string_list foreign; /* CDI names of kinds that are no card, "vendor/class=name" */
 	unsigned capabilities;      /* enum driver_capability, cut to what the policy supports */
 	unsigned gated;             /* enum gated */
-	struct string_list imex;    /* channel numbers, decimal */
+	struct string_list imex;    /* channel numbers, decimal, or IMEX_ALL */
 	struct string_list requirements; /* "NVIDIA_REQUIRE_CUDA=cuda>=12.4 ..." */
 	struct string_list notes;        /* what was not honoured, and why */
 };

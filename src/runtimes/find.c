@@ -36,13 +36,25 @@ static bool runtime_is_known(const char *name)
 	return false;
 }
 
+int runtime_check_name(const char *name, struct error *error)
+{
+	if (!name)
+		return 0;
+	if (name[0] == '/' && !runtime_is_known(strrchr(name, '/') + 1))
+		return error_set(error, EINVAL,
+				 "unknown runtime %s; give a path that ends in runc or crun", name);
+	if (name[0] == '/' || runtime_is_known(name))
+		return 0;
+	return error_set(error, EINVAL,
+			 "unknown runtime %s; give runc, crun, or an absolute path that ends "
+			 "in one of them",
+			 name);
+}
+
 static int runtime_find_path(const char *path, struct runtime *ret, struct error *error)
 {
 	const char *name = strrchr(path, '/') + 1;
 
-	if (!runtime_is_known(name))
-		return error_set(error, EINVAL,
-				 "unknown runtime %s; give a path that ends in runc or crun", path);
 	if (access(path, X_OK) < 0)
 		return error_set_errno(error, errno, "cannot run the runtime %s", path);
 	if (strlen(path) >= sizeof(ret->path))
@@ -63,6 +75,8 @@ int runtime_find(const char *name, const char *state, struct runtime *ret,
 	if (strlen(state) >= sizeof(found.state))
 		return error_set(error, ENAMETOOLONG, "the state directory %s is too long", state);
 	snprintf(found.state, sizeof(found.state), "%s", state);
+	if (runtime_check_name(name, error) < 0)
+		return -EINVAL;
 	if (name && name[0] == '/') {
 		int r = runtime_find_path(name, &found, error);
 		if (r < 0)
@@ -70,12 +84,6 @@ int runtime_find(const char *name, const char *state, struct runtime *ret,
 		*ret = found;
 		return 0;
 	}
-	if (name && !runtime_is_known(name))
-		return error_set(
-			error, EINVAL,
-			"unknown runtime %s; give runc, crun, or an absolute path that ends "
-			"in one of them",
-			name);
 	for (size_t i = 0; i < ARRAY_SIZE(runtime_names); i++) {
 		if (name && strcmp(name, runtime_names[i]) != 0)
 			continue;

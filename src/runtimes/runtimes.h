@@ -33,6 +33,8 @@ struct runtime {
  */
 int runtime_find(const char *name, const char *state, struct runtime *ret,
 		 struct reason *ret_reason, struct error *error);
+/* -EINVAL: NAME is none that runtime_find() knows, wherever it is asked. NULL is fine. */
+int runtime_check_name(const char *name, struct error *error);
 
 struct runtime_container {
 	const char *id;     /* letters, digits, '-', '_', '.' */

@@ -35,6 +35,8 @@ configure() {
 	[[ $output == *"gpupool-runtme is not there; until it is, no container of this runtime starts"* ]]
 	[[ $output == *"engine: docker, which does not run here"* ]]
 	[[ $output == *"restart: none, since it does not run" ]]
+	configure --runtime docker --config "$PWD/daemon.json" --runtime-path "$BIN/gpupool-runtime" --dry-run --json
+	jq -e ".restart == \"reload\" and .endsContainers == false and .runs == false" <<<"$output"
 	[ "$(cat daemon.json)" = '{}' ]
 	configure --runtime docker --config "$PWD/daemon.json" --runtime-path "$BIN/gpupool-runtime" --dry-run
 	[[ $output != *"is not there"* ]]

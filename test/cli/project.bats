@@ -107,6 +107,22 @@ pretend() { # PROGRAM SCRIPT
 	grep -q '^\.TH' "$place/share/man/man8/gpupoold.8"
 	bash -n "$place/share/bash-completion/completions/gpupoold"
 	grep -qx 'ExecStart=/opt/gpupool/bin/gpupoold' "$place/lib/systemd/system/gpupoold.service"
+	grep -qx 'ExecStart=/opt/gpupool/bin/gpupool inventory' "$place/lib/systemd/system/gpupool-inventory.service"
+}
+
+@test "the unit that takes the inventory at boot is one that systemd takes, and one with a slip is told" {
+	command -v systemd-analyze >/dev/null || skip "there is no systemd-analyze"
+	local unit=$BATS_TEST_TMPDIR/gpupool-inventory.service
+	sed "s|^ExecStart=/usr/bin/|ExecStart=$BIN/|" "$ROOT/deploy/gpupool-inventory.service" >"$unit"
+	run systemd-analyze verify --man=no "$unit"
+	echo "$output"
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+	# The control: a program that is not there, and a key that there is none of.
+	sed -i "s|^ExecStart=.*|ExecStart=$BIN/gpupol inventory|; s|^Type=|Tipe=|" "$unit"
+	run systemd-analyze verify --man=no "$unit"
+	echo "$output"
+	[[ $output == *gpupol* && $output == *Tipe* ]]
 }
 
 @test "make demo: without a driver and without root it names the right and exits with 3" {

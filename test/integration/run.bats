@@ -120,7 +120,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' gpupool run --name "$POD" -- sh -c 'exit 7
 @test "a runtime that we do not know is a slip of the pen, not a machine without one" {
 	run inside gpupool run --name "$POD" --runtime podman -- true
 	echo "$output"
-	[ "$status" = 1 ]
+	[ "$status" = 2 ]
 	[[ $output == *"unknown runtime podman; give runc, crun, or an absolute path"* ]]
 }
 

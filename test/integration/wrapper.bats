@@ -260,7 +260,8 @@ is_edited() { # FILE
 		"--rootless true --cgroup-manager run run -d --pid-file create --console-socket /y --bundle=$BUNDLE id" \
 		"-root /x create --no-pivot --preserve-fds 1 -bundle $BUNDLE id" "create -f config.json -b=$BUNDLE id" \
 		"--debug -- create --bundle $BUNDLE id" "create --help=false --bundle $BUNDLE -h=0 id" \
-		"run --bundle /none --bundle= id" "create --config $BUNDLE/config.json --bundle $BUNDLE id"; do
+		"run --bundle /none --bundle= id" "create --config $BUNDLE/config.json --bundle $BUNDLE id" \
+		"create -b$BUNDLE id" "run -f$BUNDLE/config.json -b$BUNDLE id"; do
 		bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
 		(cd "$BUNDLE" && inside "$WRAPPER" $line >/dev/null)
 		is_edited "$BUNDLE/config.json" || { echo "not edited: $line"; return 1; }
@@ -336,6 +337,20 @@ is_edited() { # FILE
 	run wrapped - --root /run/wrapper-state list
 	[ "$status" = 0 ]
 	refused - "none.toml:1: disable-require must be true or false"
+}
+
+@test "csv, the mode for Tegra boards, is refused to whoever asks for cards, and in --check; others pass" {
+	printf '[nvidia-container-runtime]\nmode = "csv"\n' >"$NVIDIA_CTK_CONFIG_FILE_PATH"
+	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=0)"
+	refused - 'mode = "csv" of nvidia-container-runtime is for Tegra boards'
+	bundle .
+	told
+	inside "$WRAPPER" create --bundle "$BUNDLE" id >/dev/null
+	printf '#!/bin/sh\necho runc version 1.4.3\n' >"$TOLD"
+	run inside "$WRAPPER" --check
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *'mode = "csv" is for Tegra boards: no container gets a card here'* ]]
 }
 
 @test "in Kubernetes the image's list of cards counts only where the administrator said so" {

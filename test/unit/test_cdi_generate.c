@@ -24,8 +24,9 @@ static void check_golden(struct json_object *edits, const char *list, const char
 
 /*
  * The machine of NVIDIA's own test of its generator, and what that expects: nvidia-container-toolkit,
- * cmd/nvidia-ctk/cdi/generate/generate_test.go, TestGenerateSpec, case "default", over the tree
- * testdata/lookup/rootfs-1. Compared as sets. By design other here: no hooks; libraries at their
+ * cmd/nvidia-ctk/cdi/generate/generate_test.go, TestGenerateSpec, over the tree testdata/lookup/rootfs-1: the
+ * cases "default", "disableHooks1", "disableHooks2" and "disableHooksAll", which differ in their hooks alone (4,
+ * 3, 2 and none); what is here is the last of them. Compared as sets. By design other here: no hooks; libraries at their
  * SONAMEs, in several directories; numbers and permissions of nodes are written; the variable for its
  * hooks, NVIDIA_CTK_LIBCUDA_DIR, is not there, ours are.
  */
@@ -66,7 +67,10 @@ TEST(the_golden_spec_of_the_toolkit)
 	cdi_world_check_set(common, "env", NULL,
 			    "GPUPOOL_CDI_STAMP=driver:999.88.77,mig:0000000000000000 "
 			    "NVIDIA_VISIBLE_DEVICES=void TRITON_LIBCUDA_PATH=/usr/lib64");
+	/* "disableHooksAll" has neither of these, in no device either. */
 	assert_null(json_get(common, "hooks"));
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
+		assert_null(json_get(cdi_world_device(spec, devices[i]), "hooks"));
 	tree_remove(tree);
 }
 

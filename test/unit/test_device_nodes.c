@@ -113,6 +113,53 @@ TEST(a_dry_run_makes_nothing)
 	fixture_remove(&fixture);
 }
 
+TEST(nodes_are_made_as_the_module_wants)
+{
+	static const struct {
+		const char *params;
+		unsigned mode, uid, gid;
+		const char *said;
+	} rows[] = {
+		{ "DeviceFileUID: 7\nDeviceFileGID: 44\nDeviceFileMode: 432\n", 0660, 7, 44,
+		  "mode 0660, owner 7:44" },
+		{ "ResmanDebugLevel: 4294967295\nModifyDeviceFiles: 1\nDeviceFileMode: 384\n", 0600,
+		  0, 0, "mode 0600" },
+		/* what cannot be is not taken */
+		{ "DeviceFileMode: 4096\nDeviceFileUID: -1\nDeviceFileGID: x\n", 0666, 0, 0,
+		  "mode 0666" },
+		{ "XDeviceFileMode: 384\nDeviceFileModeX: 384\n", 0666, 0, 0, "mode 0666" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cleanup(device_changes_release) struct device_changes changes = { 0 };
+		struct fixture fixture;
+		struct stat status;
+		char path[PATH_MAX];
+
+		fixture_make(&fixture, tree, ARRAY_SIZE(tree));
+		fixture_write(&fixture, NVIDIA "params", rows[i].params);
+		const struct device_nodes_options options = { .driver_root = fixture.root };
+		if (!may_make(&fixture)) {
+			fixture_remove(&fixture);
+			skip();
+		}
+		assert_int_equal(device_make_nodes(&options, &changes, NULL), 0);
+		const char *said = changes.made.items[0];
+		assert_string_equal(said + strlen(said) - strlen(rows[i].said), rows[i].said);
+		fixture_path(&fixture, "dev/nvidia0", path, sizeof(path));
+		assert_int_equal(lstat(path, &status), 0);
+		assert_int_equal(status.st_mode & 07777, rows[i].mode);
+		assert_int_equal(status.st_uid, rows[i].uid);
+		assert_int_equal(status.st_gid, rows[i].gid);
+		/* the module says of each capability how it is to be */
+		fixture_path(&fixture, "dev/nvidia-caps/nvidia-cap1", path, sizeof(path));
+		assert_int_equal(lstat(path, &status), 0);
+		assert_int_equal(status.st_mode & 07777, 0400);
+		assert_int_equal(status.st_uid, 0);
+		fixture_remove(&fixture);
+	}
+}
+
 static const struct {
 	const char *path, *text; /* changed in the tree */
 	int r;
@@ -125,6 +172,8 @@ static const struct {
 	{ "proc/devices", "Character devices:\n  1 mem\n\nBlock devices:\n195 nvidia\n", 0, 0, 4,
 	  "/dev/nvidiactl: the kernel has no device nvidia" },
 	{ NVIDIA "gpus/0000:01:00.0/information", "Model: x\n", 0, 7, 1, "card 0000:01:00.0" },
+	/* told to leave the nodes alone; those of capabilities too, as it is a wish about nodes */
+	{ NVIDIA "params", "ModifyDeviceFiles: 0\n", 0, 0, 8, "NVreg_ModifyDeviceFiles=0" },
 	{ "dev/nvidiactl", "a file", -EEXIST, 0, 0, "is not character device 195:255" },
 	{ "dev/nvidia-uvm", "-> nvidiactl", -EEXIST, 0, 0, "is not character device 510:0" },
 };

@@ -233,10 +233,11 @@ static void compare_all(struct world *world)
 		world_grant(world, mask);
 		injection.capabilities = capability_sets[capabilities];
 		injection.gated = gated_sets[gated];
-		for (size_t channels = 0; channels < 3; channels++) {
-			static char zero[] = "0", seven[] = "7";
+		for (size_t channels = 0; channels < 4; channels++) {
+			static char zero[] = "0", seven[] = "7", all[] = IMEX_ALL;
+			char *const numbers[] = { zero, zero, seven, all };
 
-			world->channels[0] = channels == 1 ? zero : seven;
+			world->channels[0] = numbers[channels];
 			world->imex.count = channels ? 1 : 0;
 			compare(world, &injection);
 		}

@@ -195,6 +195,10 @@ static const struct {
 	  .channels = { "7", "0" },
 	  .nodes = "nvidia0" CONTROLS " nvidia-caps-imex-channels/channel7 "
 		   "nvidia-caps-imex-channels/channel0" },
+	{ .card = "GPU-aa",
+	  .channels = { "3", IMEX_ALL },
+	  .nodes = "nvidia0" CONTROLS " nvidia-caps-imex-channels/channel0 "
+		   "nvidia-caps-imex-channels/channel7" },
 };
 
 static void check_row(size_t i)

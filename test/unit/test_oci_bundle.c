@@ -228,6 +228,8 @@ TEST(bundle_hooks_of_one_program_are_removed)
 	}
 }
 
+#define POD_CGROUP(path) "{\"linux\":{\"cgroupsPath\":\"" path "\"}}"
+
 TEST(bundle_facts_are_read_from_what_is_there)
 {
 	static const struct {
@@ -255,6 +257,17 @@ TEST(bundle_facts_are_read_from_what_is_there)
 		  false, OCI_MANAGER_CONTAINER },
 		{ "{\"annotations\":{\"io.kubernetes.cri.container-type\":1}}", false, false,
 		  OCI_MANAGER_NONE },
+		{ POD_CGROUP("/kubepods/burstable/pod12/ab"), false, false, OCI_MANAGER_CONTAINER },
+		{ POD_CGROUP("/kubepods/pod12/ab"), false, false, OCI_MANAGER_CONTAINER },
+		{ POD_CGROUP("/nodes/kubepods/pod12/ab"), false, false, OCI_MANAGER_CONTAINER },
+		{ POD_CGROUP("kubepods.slice:docker:ab"), false, false, OCI_MANAGER_CONTAINER },
+		{ POD_CGROUP("kubepods-besteffort-pod12.slice:docker:ab"), false, false,
+		  OCI_MANAGER_CONTAINER },
+		{ POD_CGROUP("nodes-kubepods-pod12.slice:docker:ab"), false, false,
+		  OCI_MANAGER_CONTAINER },
+		{ POD_CGROUP("/docker/kubepodsx"), false, false, OCI_MANAGER_NONE },
+		{ POD_CGROUP("/docker/mykubepods/x"), false, false, OCI_MANAGER_NONE },
+		{ POD_CGROUP("system.slice:docker:ab"), false, false, OCI_MANAGER_NONE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
