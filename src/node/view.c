@@ -30,9 +30,10 @@ const struct card *view_inventory_card(const struct viewing *viewing, uint32_t c
 
 const char *view_part_uuid(const struct viewing *viewing, uint32_t card, uint32_t instance)
 {
-	if (instance == PLUGIN_NONE)
-		return viewing->view->cards[card].uuid;
-	return view_inventory_card(viewing, card)->instances[instance].uuid;
+	const struct card *real = view_inventory_card(viewing, card);
+
+	return real && instance != PLUGIN_NONE ? real->instances[instance].uuid
+					       : viewing->view->cards[card].uuid;
 }
 
 void view_describe(const struct viewing *viewing, uint32_t card,
