@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Says what comes and goes in one directory (inotify). The directory need not exist yet, may vanish and come
- * back: its nearest existing ancestor is watched meanwhile. Link loop_dep.
+ * back: its nearest existing ancestor is watched meanwhile. A symbolic link on the way is followed when the watch is
+ * made; that it, or an ancestor, was moved away later is not noticed. Link loop_dep.
  */
 #pragma once
 

@@ -481,16 +481,15 @@ static bool accept_one(struct grpc_server *server)
 {
 	int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (fd < 0) {
-		if (errno == EAGAIN)
-			return false;
-		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-			/* It would be ready at once again, and again. */
-			loop_poll_set(server->poll, 0);
-			loop_timer_set(server->pause, ACCEPT_PAUSE_MS, 0);
-			return false;
-		}
+	if (fd < 0 && errno == EAGAIN)
+		return false;
+	if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 		return true; /* that one went away meanwhile */
+	if (fd < 0) {
+		/* No descriptor is left, or no memory: it would be ready at once again, and again. */
+		loop_poll_set(server->poll, 0);
+		loop_timer_set(server->pause, ACCEPT_PAUSE_MS, 0);
+		return false;
 	}
 	if (server->connection_count >= server->limits.connections)
 		close(fd);

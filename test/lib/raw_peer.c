@@ -211,6 +211,7 @@ static void say_frame(struct raw_peer *peer, const unsigned char *frame, size_t 
 		say_headers(peer, payload, size);
 		strbuf_addc(&peer->said, '\n');
 	} else if (type == NGHTTP2_DATA) {
+		peer->data += size;
 		strbuf_addf(&peer->said, "DATA %u%s ", stream, end);
 		for (size_t i = 0; size <= 64 && i < size; i++)
 			strbuf_addf(&peer->said, "%02x", payload[i]);

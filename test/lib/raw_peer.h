@@ -31,6 +31,7 @@ struct raw_peer {
 	struct wire_world *world;
 	int fd;
 	struct strbuf said;
+	size_t data; /* bytes of DATA that came */
 	bool closed, pinged;
 	bool deaf; /* does not read while it sends, and gives up soon when nobody takes more */
 	uint32_t next_stream;

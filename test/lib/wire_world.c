@@ -77,7 +77,9 @@ static void flood_more(void *user)
 	struct wire_world *world = user;
 
 	world->flood_result = grpc_call_send(world->flooded, bytes, sizeof(bytes), NULL);
-	if (world->flood_result < 0)
+	if (world->flood_result == 0)
+		world->floods++;
+	else
 		loop_timer_set(world->flood, LOOP_NEVER, 0);
 }
 

@@ -26,6 +26,7 @@ struct wire_world {
 	struct grpc_call *kept; /* by Keep; NULL: none */
 	struct grpc_call *flooded;
 	struct loop_timer *flood;
+	unsigned floods;  /* messages so far */
 	int flood_result; /* of the last grpc_call_send() */
 	unsigned handled, cancelled;
 	unsigned lost; /* the client's connection */

@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "raw_peer.h"
@@ -430,5 +432,101 @@ TEST(who_does_not_speak_http2_has_to_go)
 	assert_int_equal(answer.status, GRPC_OK);
 	assert_int_equal(world.lost, 0);
 	wire_answer_release(&answer);
+	wire_world_end(&world);
+}
+
+static unsigned cpu_ms(void)
+{
+	struct timespec time;
+
+	assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time), 0);
+	return (unsigned)(time.tv_sec * 1000 + time.tv_nsec / 1000000);
+}
+
+/* A peer with a window that never closes opens a Flood of 40 messages and reads nothing. */
+static void flood_start(struct wire_world *world, struct raw_peer *peer)
+{
+	wire_world_start(world, NULL);
+	raw_peer_connect(peer, world);
+	peer->deaf = true;
+	raw_peer_send(peer, "P\nS 00047fffffff\nA\nF 8 0 0 7f000000\n"
+			    "H 4 1 :method POST|:scheme http|:path /test.Test/Flood|"
+			    "content-type application/grpc\nD 1 1 0000000000");
+	wire_world_wait(world, &world->floods, 40);
+	loop_timer_set(world->flood, LOOP_NEVER, 0);
+}
+
+/* It costs nothing meanwhile, and when it reads it has everything. */
+TEST(a_slow_reader_gets_everything)
+{
+	struct wire_world world;
+	struct raw_peer peer;
+
+	flood_start(&world, &peer);
+	unsigned before = cpu_ms();
+	wire_world_linger(&world, 200);
+	assert_true(cpu_ms() - before < 100);
+	grpc_call_finish(world.flooded, GRPC_OK, NULL);
+	loop_timer_stop(world.flood);
+	raw_peer_wait(&peer, "HEADERS 1 end grpc-status 0");
+	assert_true(world.floods >= 40);
+	assert_int_equal(peer.data, world.floods * (65536 + 5));
+	raw_peer_end(&peer);
+	wire_world_linger(&world, 10);
+	assert_int_equal(grpc_server_connections(world.server), 1);
+	wire_world_end(&world);
+}
+
+TEST(a_peer_that_does_not_read_goes_away)
+{
+	struct wire_world world;
+	struct raw_peer peer;
+
+	flood_start(&world, &peer);
+	assert_int_equal(grpc_server_connections(world.server), 2);
+	raw_peer_end(&peer);
+	wire_world_wait(&world, &world.cancelled, 1);
+	assert_int_equal(grpc_server_connections(world.server), 1);
+	wire_world_end(&world);
+}
+
+/* Who has said all and closed that direction still hears the answer. */
+TEST(a_peer_that_closes_its_half)
+{
+	struct wire_world world;
+	struct raw_peer peer;
+
+	wire_world_start(&world, NULL);
+	raw_peer_connect(&peer, &world);
+	raw_peer_send(&peer, "P\nS\nA\nH 4 1 :method POST|:scheme http|:path /test.Test/Echo|"
+			     "content-type application/grpc\nD 1 1 0000000001 61");
+	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
+	raw_peer_wait(&peer, "DATA 1 000000000161\nHEADERS 1 end grpc-status 0\nclosed\n");
+	raw_peer_end(&peer);
+	wire_world_end(&world);
+}
+
+TEST(no_descriptor_is_left)
+{
+	struct rlimit old, few;
+	struct wire_world world;
+	struct raw_peer peer;
+
+	wire_world_start(&world, NULL);
+	wire_world_linger(&world, 5);
+	raw_peer_connect(&peer, &world);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	few.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	unsigned before = cpu_ms();
+	wire_world_linger(&world, 250);
+	assert_true(cpu_ms() - before < 120); /* it waits and tries again, not in circles */
+	assert_int_equal(grpc_server_connections(world.server), 1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	raw_peer_play(&peer, "P\nS\nA");
+	assert_int_equal(grpc_server_connections(world.server), 2);
+	assert_false(peer.closed);
+	raw_peer_end(&peer);
 	wire_world_end(&world);
 }
