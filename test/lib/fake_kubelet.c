@@ -595,5 +595,8 @@ int fake_kubelet_holders(const struct fake_kubelet *kubelet, struct kubelet_hold
 		for (const struct fake_entry *entry = pod->granted; entry; entry = entry->next)
 			add_holding(ret, pod, entry);
 	}
+	for (size_t i = 0; i < ret->count; i++)
+		qsort(ret->items[i].ids.items, ret->items[i].ids.count, sizeof(char *),
+		      compare_ids);
 	return 0;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_kubelet DIRECTORY SCENARIO [POD_RESOURCES_SOCKET]: plays a kubelet (fake_kubelet.h) against whatever
- * registers in DIRECTORY. Prints the log of calls; ends with 1 and one sentence when an expectation is not met, or
- * an ID is in the hands of two Pods. FAKE_KUBELET_SEED: of what is random.
+ * fake_kubelet [--log FILE] [--cri SOCKET --cdi on|off|unknown] DIRECTORY SCENARIO [POD_RESOURCES_SOCKET]
+ * plays a kubelet (fake_kubelet.h) against whatever registers in DIRECTORY. Prints the log of calls; ends with 1 and
+ * one sentence when an expectation is not met, or an ID is in the hands of two Pods. FAKE_KUBELET_SEED: of what
+ * is random. SCENARIO "-": commands come on standard input; each is answered with one line, "ok", what was asked, or
+ * "failed: " and a sentence, until the end of input; the log goes to FILE then. --cri: a container runtime's Status.
  *
  * A scenario is a text with one command a line; "#" begins a comment. RESOURCE, POD, NUMBER as they are:
  *	kubelet start | kill | restart
@@ -32,6 +34,12 @@
  *	run COMMAND...		by sh
  *	touch PATH
  *
+ *	cdi on | off | unknown	what the container runtime says
+ *	state POD		prints none, waiting, running, rejected: WHY, or lingers
+ *	counts RESOURCE		prints what the node has now and what the API server has
+ *	answer POD CONTAINER RESOURCE	prints what the container was given, in words KIND:...
+ *	holders			prints POD/CONTAINER:RESOURCE={IDs} of running containers
+ *
  * How to add a command: a row in commands[] and a line here.
  */
 #include <errno.h>
@@ -45,6 +53,7 @@
 #include <unistd.h>
 
 #include "fake_kubelet.h"
+#include "fake_runtime.h"
 
 #define PATIENCE_MS 30000
 #define WORDS_MAX   24
@@ -63,12 +72,19 @@ struct player {
 	uint64_t until_ms;
 	bool is_done;
 	int status; /* of a run */
+	enum kubelet_cdi cdi;
+	FILE *log;
+	struct strbuf reply;
+	struct strbuf input; /* of standard input, until the end of a line */
+	bool input_ended;
 };
 
-static void print_line(const char *line, void *user __attribute__((unused)))
+static void print_line(const char *line, void *user)
 {
-	printf("%s\n", line);
-	fflush(stdout);
+	struct player *player = user;
+
+	fprintf(player->log, "%s\n", line);
+	fflush(player->log);
 }
 
 static int fail(struct player *player, const char *format, ...)
@@ -435,6 +451,95 @@ static int do_touch(struct player *player)
 	return fd < 0 ? error_set_errno(&player->error, errno, "%s", word(player, 1)) : 0;
 }
 
+static int do_cdi(struct player *player)
+{
+	player->cdi = is(player, 1, "on")    ? KUBELET_CDI_ON
+		      : is(player, 1, "off") ? KUBELET_CDI_OFF
+					     : KUBELET_CDI_UNKNOWN;
+	return 0;
+}
+
+/* --- questions --- */
+
+static int do_state(struct player *player)
+{
+	static const char *const names[] = { [FAKE_POD_NONE] = "none",
+					     [FAKE_POD_WAITING] = "waiting",
+					     [FAKE_POD_RUNNING] = "running",
+					     [FAKE_POD_REJECTED] = "rejected",
+					     [FAKE_POD_LINGERS] = "lingers" };
+	enum fake_pod_state state = fake_kubelet_pod(player->kubelet, word(player, 1));
+
+	strbuf_adds(&player->reply, names[state]);
+	if (state == FAKE_POD_REJECTED)
+		strbuf_addf(&player->reply, ": %s",
+			    fake_kubelet_why(player->kubelet, word(player, 1)));
+	return 0;
+}
+
+static int do_counts(struct player *player)
+{
+	struct fake_counts now = fake_kubelet_counts(player->kubelet, word(player, 1), true);
+	struct fake_counts node = fake_kubelet_counts(player->kubelet, word(player, 1), false);
+
+	strbuf_addf(&player->reply, "capacity %zu allocatable %zu node %zu %zu", now.capacity,
+		    now.allocatable, node.capacity, node.allocatable);
+	return 0;
+}
+
+static void print_answer(const struct kubelet_answer *answer, struct strbuf *text)
+{
+	for (size_t i = 0; i < answer->env_count; i++)
+		strbuf_addf(text, " env:%s=%s", answer->envs[i].key, answer->envs[i].value);
+	for (size_t i = 0; i < answer->annotation_count; i++)
+		strbuf_addf(text, " annotation:%s=%s", answer->annotations[i].key,
+			    answer->annotations[i].value);
+	for (size_t i = 0; i < answer->mount_count; i++)
+		strbuf_addf(text, " mount:%s:%s:%s", answer->mounts[i].host_path,
+			    answer->mounts[i].container_path,
+			    answer->mounts[i].read_only ? "ro" : "rw");
+	for (size_t i = 0; i < answer->device_count; i++)
+		strbuf_addf(text, " device:%s:%s:%s", answer->devices[i].host_path,
+			    answer->devices[i].container_path, answer->devices[i].permissions);
+	for (size_t i = 0; i < answer->cdi_devices.count; i++)
+		strbuf_addf(text, " cdi:%s", answer->cdi_devices.items[i]);
+}
+
+static int do_answer(struct player *player)
+{
+	cleanup(kubelet_answer_release) struct kubelet_answer answer = { .envs = NULL };
+	const struct kubelet_bytes *bytes = fake_kubelet_answer(player->kubelet, word(player, 1),
+								word(player, 2), word(player, 3));
+
+	if (!bytes)
+		return fail(player, "container %s of Pod %s was given nothing of %s",
+			    word(player, 2), word(player, 1), word(player, 3));
+	int r = kubelet_unpack_answer(bytes->data, bytes->size, &answer, &player->error);
+	if (r < 0)
+		return r;
+	strbuf_addf(&player->reply, "bytes:%zu", bytes->size);
+	print_answer(&answer, &player->reply);
+	return 0;
+}
+
+static int do_holders(struct player *player)
+{
+	cleanup(kubelet_holdings_release) struct kubelet_holdings holdings = { .items = NULL };
+
+	fake_kubelet_holders(player->kubelet, &holdings);
+	strbuf_addf(&player->reply, "%zu", holdings.count);
+	for (size_t i = 0; i < holdings.count; i++) {
+		const struct kubelet_holding *holding = &holdings.items[i];
+
+		strbuf_addf(&player->reply, " %s/%s:%s={", holding->pod, holding->container,
+			    holding->resource);
+		for (size_t j = 0; j < holding->ids.count; j++)
+			strbuf_addf(&player->reply, "%s%s", j ? "," : "", holding->ids.items[j]);
+		strbuf_addc(&player->reply, '}');
+	}
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	size_t least, most; /* words after the name */
@@ -458,6 +563,11 @@ static const struct {
 	{ "allow", 1, 1, do_allow },
 	{ "run", 1, WORDS_MAX, do_run },
 	{ "touch", 1, 1, do_touch },
+	{ "cdi", 1, 1, do_cdi },
+	{ "state", 1, 1, do_state },
+	{ "counts", 1, 1, do_counts },
+	{ "answer", 3, 3, do_answer },
+	{ "holders", 0, 0, do_holders },
 };
 
 /* --- I1: an ID is in one Pod's hands --- */
@@ -478,8 +588,8 @@ static int check_hands(struct player *player)
 				return fail(player, "%s is in the hands of Pods %s and %s",
 					    holding->ids.items[j], other, holding->pod);
 			if (other && strcmp(other, holding->pod) != 0)
-				printf("twice %s: %s, %s\n", holding->ids.items[j], other,
-				       holding->pod);
+				fprintf(player->log, "twice %s: %s, %s\n", holding->ids.items[j],
+					other, holding->pod);
 			map_put(hands, holding->ids.items[j], holding->pod);
 		}
 	}
@@ -526,7 +636,10 @@ static int play(struct player *player)
 		autofree char *copy = strdup(line);
 
 		player->line++;
+		strbuf_reset(&player->reply);
 		r = copy ? run_line(player, copy) : -ENOMEM;
+		if (r == 0 && player->reply.length)
+			print_line(player->reply.data, player);
 		if (r < 0)
 			error_wrap(&player->error, "%s:%u: %s", player->scenario, player->line,
 				   line);
@@ -534,31 +647,150 @@ static int play(struct player *player)
 	return r;
 }
 
+/* --- commands as they come --- */
+
+static void read_input(void *user, unsigned events __attribute__((unused)))
+{
+	struct player *player = user;
+	char bytes[4096];
+
+	ssize_t length = read(STDIN_FILENO, bytes, sizeof(bytes));
+	if (length > 0)
+		strbuf_add(&player->input, bytes, (size_t)length);
+	else if (length == 0 || errno != EAGAIN)
+		player->input_ended = true;
+}
+
+static bool has_line(struct player *player)
+{
+	return player->input_ended || strchr(player->input.data, '\n');
+}
+
+static void answer_line(struct player *player, char *line)
+{
+	player->error = (struct error)ERROR_INIT;
+	strbuf_reset(&player->reply);
+	int r = run_line(player, line);
+	if (r < 0)
+		printf("failed: %s\n", player->error.message);
+	else
+		printf("%s\n", player->reply.length ? player->reply.data : "ok");
+	fflush(stdout);
+}
+
+static int converse(struct player *player)
+{
+	struct loop_poll *poll = NULL;
+
+	int r = loop_poll_start(player->loop, STDIN_FILENO, LOOP_READ, read_input, player, &poll,
+				&player->error);
+	while (r == 0) {
+		autofree char *line = NULL, *left = NULL;
+
+		/* A day: what waits there is a test, which has its own patience. */
+		if (!player->input_ended && !wait_for(player, has_line, 86400000))
+			break;
+		char *end = strchr(player->input.data, '\n');
+		if (!end)
+			break;
+		line = strndup(player->input.data, (size_t)(end - player->input.data));
+		left = strdup(end + 1);
+		if (!line || !left)
+			break;
+		strbuf_reset(&player->input);
+		strbuf_adds(&player->input, left);
+		answer_line(player, line);
+		if (player->input_ended)
+			loop_poll_set(poll, 0);
+	}
+	loop_poll_stop(poll);
+	return r;
+}
+
+struct arguments {
+	const char *log, *cri, *cdi, *seed;
+	const char *names[3];
+	size_t count;
+};
+
+static bool take_arguments(int argc, char **argv, struct arguments *ret)
+{
+	const struct {
+		const char *name, **value;
+	} options[] = { { "--log", &ret->log }, { "--cri", &ret->cri }, { "--cdi", &ret->cdi } };
+
+	for (int i = 1; i < argc; i++) {
+		size_t option = 0;
+
+		while (option < ARRAY_SIZE(options) && strcmp(argv[i], options[option].name) != 0)
+			option++;
+		if (option < ARRAY_SIZE(options)) {
+			if (++i == argc)
+				return false;
+			*options[option].value = argv[i];
+		} else if (ret->count == ARRAY_SIZE(ret->names)) {
+			return false;
+		} else {
+			ret->names[ret->count++] = argv[i];
+		}
+	}
+	return ret->count >= 2;
+}
+
+static int prepare(struct player *player, const struct arguments *arguments, uint64_t seed,
+		   struct grpc_server **runtime)
+{
+	const struct fake_kubelet_options options = { .directory = arguments->names[0],
+						      .pod_resources = arguments->names[2],
+						      .seed = (uint32_t)seed,
+						      .log = print_line,
+						      .user = player };
+
+	player->log = arguments->log ? fopen(arguments->log, "ae") : stdout;
+	if (!player->log)
+		return error_set_errno(&player->error, errno, "%s", arguments->log);
+	int r = loop_new(&player->loop, &player->error);
+	if (r == 0)
+		r = fake_kubelet_new(player->loop, &options, &player->kubelet, &player->error);
+	player->words[1] = arguments->cdi;
+	player->count = arguments->cdi ? 2 : 0;
+	do_cdi(player);
+	if (r == 0 && arguments->cri)
+		r = fake_runtime_listen(player->loop, arguments->cri, &player->cdi, runtime,
+					&player->error);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
-	struct player player = { .error = ERROR_INIT };
-	const char *seed = getenv("FAKE_KUBELET_SEED");
-	uint64_t number = 1;
+	struct player player = { .error = ERROR_INIT,
+				 .reply = STRBUF_INIT(1 << 20),
+				 .input = STRBUF_INIT(1 << 20) };
+	struct arguments arguments = { .seed = getenv("FAKE_KUBELET_SEED") };
+	struct grpc_server *runtime = NULL;
+	uint64_t seed = 1;
 
-	if (argc < 3 || argc > 4 || (seed && parse_uint(seed, 0, UINT32_MAX, &number) < 0)) {
-		fprintf(stderr, "usage: fake_kubelet DIRECTORY SCENARIO [POD_RESOURCES_SOCKET]\n");
+	if (!take_arguments(argc, argv, &arguments) ||
+	    (arguments.seed && parse_uint(arguments.seed, 0, UINT32_MAX, &seed) < 0)) {
+		fprintf(stderr,
+			"usage: fake_kubelet [--log FILE] [--cri SOCKET --cdi on|off|unknown] "
+			"DIRECTORY SCENARIO [POD_RESOURCES_SOCKET]\n");
 		return 2;
 	}
-	player.directory = argv[1];
-	player.scenario = argv[2];
-	const struct fake_kubelet_options options = { .directory = argv[1],
-						      .pod_resources = argv[3],
-						      .seed = (uint32_t)number,
-						      .log = print_line };
-	int r = loop_new(&player.loop, &player.error);
+	player.directory = arguments.names[0];
+	player.scenario = arguments.names[1];
+	int r = prepare(&player, &arguments, seed, &runtime);
 	if (r == 0)
-		r = fake_kubelet_new(player.loop, &options, &player.kubelet, &player.error);
-	if (r == 0)
-		r = play(&player);
+		r = strcmp(player.scenario, "-") == 0 ? converse(&player) : play(&player);
 	if (r < 0)
 		fprintf(stderr, "fake_kubelet: %s\n", player.error.message);
 	fake_kubelet_free(player.kubelet);
+	grpc_server_close(runtime);
 	if (player.loop)
 		loop_free(player.loop);
+	if (player.log && player.log != stdout)
+		fclose(player.log);
+	strbuf_release(&player.reply);
+	strbuf_release(&player.input);
 	return r < 0;
 }
