@@ -174,6 +174,13 @@ static const char *part_of(const struct plugin_scene *scene, const struct plugin
 	return scene->inventory->cards[card->position].instances[device->instance].uuid;
 }
 
+static enum id_form form_of(const struct plugin_device *device)
+{
+	return device->kind == PLUGIN_REPLICA ? ID_REPLICA
+	       : device->kind == PLUGIN_UNIT  ? ID_UNIT
+					      : ID_PART;
+}
+
 /* The same card, held in another mode since the view was made. */
 static int check_modes(const struct request_of_kubelet *request)
 {
@@ -183,15 +190,14 @@ static int check_modes(const struct request_of_kubelet *request)
 		const struct string_list *ids = &scene->ledger->entries[i]->ids;
 
 		for (size_t k = 0; k < ids->count; k++) {
-			struct device_id held, own;
+			struct device_id held;
 
 			if (map_get(request->wanted, ids->items[k]) ||
 			    !device_id_read(ids->items[k], &held))
 				continue;
 			for (size_t n = 0; n < request->count; n++)
-				if (strcmp(part_of(scene, request->picked[n]), held.part) == 0 &&
-				    device_id_read(request->picked[n]->id, &own) &&
-				    own.form != held.form)
+				if (form_of(request->picked[n]) != held.form &&
+				    strcmp(part_of(scene, request->picked[n]), held.part) == 0)
 					return refuse(request, REASON_OFFERED_HELD,
 						      "%s, whose card is held as %s",
 						      request->picked[n]->id, ids->items[k]);
@@ -221,20 +227,30 @@ static int check(struct request_of_kubelet *request, const struct string_list *i
 	return r < 0 ? r : check_held(request);
 }
 
-/* Whose holders are gone is theirs no more; an init container of the same Pod keeps it. */
+static bool is_wanted_of(const struct request_of_kubelet *request, const struct ledger_entry *entry)
+{
+	for (size_t i = 0; i < entry->ids.count; i++)
+		if (map_get(request->wanted, entry->ids.items[i]))
+			return true;
+	return false;
+}
+
+/* What a holder that is gone had is its no more; an init container of the same Pod keeps it. */
 static void strip_gone(const struct request_of_kubelet *request, const struct ledger_entry *own)
 {
 	struct ledger *ledger = request->scene->ledger;
 
 	for (size_t i = ledger->count; i > 0; i--) {
 		struct ledger_entry *entry = ledger->entries[i - 1];
+		size_t count = ledger->count;
 
-		if (entry == own || ledger_ask(ledger, entry, &request->ids,
-					       request->scene->evidence) != HOLDER_GONE)
+		if (entry == own || !is_wanted_of(request, entry) ||
+		    ledger_ask(ledger, entry, &request->ids, request->scene->evidence) !=
+			    HOLDER_GONE)
 			continue;
-		for (size_t k = request->ids.count;
-		     k > 0 && i <= ledger->count && ledger->entries[i - 1] == entry; k--)
-			ledger_strip(ledger, entry, request->ids.items[k - 1]);
+		/* With its last device the entry goes, too. */
+		for (size_t k = 0; k < request->ids.count && ledger->count == count; k++)
+			ledger_strip(ledger, entry, request->ids.items[k]);
 	}
 }
 

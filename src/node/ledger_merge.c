@@ -25,6 +25,7 @@ struct merging {
 	struct reason_list *reasons;
 	struct ledger_stamp stamp; /* of the checkpoint */
 	struct map *claims;        /* device ID to the first struct claim */
+	struct map *holders;       /* device ID to the newest entry, as it was at the beginning */
 	struct claim *memory;
 	bool changed;
 };
@@ -192,17 +193,28 @@ static int learn_pod(struct merging *merging, struct ledger_entry *entry)
 	return 0;
 }
 
+static bool stands_for(const struct merging *merging, const struct ledger_entry *entry,
+		       const struct kubelet_checkpoint_entry *claimed)
+{
+	if (entry->pod_uid)
+		return strcmp(entry->pod_uid, claimed->pod_uid) == 0;
+	return entry->pending || is_too_old(merging, entry) || same_devices(claimed, entry);
+}
+
 /* Whether an entry of the ledger stands for what CLAIMED says of ID. */
 static bool is_known(const struct merging *merging, const struct kubelet_checkpoint_entry *claimed,
 		     const char *id)
 {
-	for (struct ledger_entry *entry = ledger_find(merging->ledger, id, NULL); entry;
-	     entry = ledger_find(merging->ledger, id, entry)) {
-		if (entry->pod_uid ? strcmp(entry->pod_uid, claimed->pod_uid) == 0
-				   : entry->pending || is_too_old(merging, entry) ||
-					     same_devices(claimed, entry))
+	const struct ledger_entry *newest = map_get(merging->holders, id);
+
+	if (newest && stands_for(merging, newest, claimed))
+		return true;
+	if (!newest && !merging->changed)
+		return false;
+	for (newest = ledger_find(merging->ledger, id, NULL); newest;
+	     newest = ledger_find(merging->ledger, id, newest))
+		if (stands_for(merging, newest, claimed))
 			return true;
-	}
 	return false;
 }
 
@@ -318,6 +330,8 @@ static int merge(struct merging *merging)
 	struct ledger *ledger = merging->ledger;
 	int r = index_claims(merging);
 
+	if (r == 0)
+		r = ledger_index(ledger, &merging->holders);
 	for (size_t i = 0; r == 0 && i < ledger->count; i++)
 		r = learn_pod(merging, ledger->entries[i]);
 	for (size_t i = 0; r == 0 && i < checkpoint->entry_count; i++)
@@ -351,6 +365,7 @@ int ledger_merge(struct ledger *ledger, const struct ledger_evidence *evidence,
 	}
 	note_signs(ledger, evidence);
 	map_free(merging.claims);
+	map_free(merging.holders);
 	free(merging.memory);
 	return r < 0 ? error_no_memory(error) : merging.changed;
 }
