@@ -299,9 +299,25 @@ static int take_section(struct toolkit_config *config, struct json_object *secti
 	return 0;
 }
 
-/* A slip in its name would leave all its keys without effect. */
-static int note_no_section(struct toolkit_config *config, const char *path, struct error *error)
+/* Sections of gpupoold (model/plugin_config.h). */
+static bool is_of_daemon(struct json_object *root)
 {
+	static const char *const names[] = { "version", "flags", "resources",
+					     "sharing", "imex",  "gpupool" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (json_object_is_type(root, json_type_object) &&
+		    json_object_object_get_ex(root, names[i], NULL))
+			return true;
+	return false;
+}
+
+/* A slip in its name would leave all its keys without effect; a file for gpupoold alone is none. */
+static int note_no_section(struct toolkit_config *config, const char *path,
+			   struct json_object *root, struct error *error)
+{
+	if (is_of_daemon(root))
+		return 0;
 	if (string_list_addf(&config->notes,
 			     "%s has no section runtime, so that nothing in it counts here",
 			     path) < 0)
@@ -320,7 +336,7 @@ static int read_own(struct toolkit_config *config, const char *path, struct erro
 		return r;
 	struct json_object *section = json_get(stream.documents[0], "runtime");
 	if (!section)
-		return note_no_section(config, path, error);
+		return note_no_section(config, path, stream.documents[0], error);
 	if (!json_object_is_type(section, json_type_object))
 		return error_set(error, EINVAL, "%s:%u: runtime must be a map of keys", path,
 				 yaml_line(section));

@@ -516,6 +516,8 @@ int plugin_key_set_json(const struct plugin_key *key, struct plugin_config *conf
 	clear_list(key, config);
 	for (size_t i = 0; array && r == 0 && i < json_object_array_length(value); i++)
 		r = set_item(&set, json_object_array_get_idx(value, i));
+	if (!array && key->kind == KEY_CHANNELS)
+		return plugin_fail(place, error, "wants a list of numbers, as [0]");
 	if (!array)
 		r = set_item(&set, value);
 	if (r == 0 && key->kind == KEY_LISTS && !*(unsigned *)set.field)

@@ -204,6 +204,7 @@ static const struct {
 	  "kubelet does not go together with others" },
 	{ "imex: {channelIDs: [1]}\n", "1: imex.channelIDs: IMEX channels can be none or 0 alone" },
 	{ "imex: {channelIDs: ['0']}\n", "1: imex.channelIDs: wants a list of numbers, not 0" },
+	{ "imex: {channelIDs: 0}\n", "1: imex.channelIDs: wants a list of numbers, as [0]" },
 	/* Times. */
 	{ "flags: {gfd: {sleepInterval: 5}}\ngpupool: {probePeriod: 5}\n",
 	  "2: gpupool.probePeriod: wants a time from 1s to 1h, not '5'; write for example "

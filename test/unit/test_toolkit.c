@@ -118,6 +118,8 @@ static const struct {
 	  "1011001 auto " CAPABILITIES " - /d nvidia.com/gpu /l crun cdi.k8s.io/ /c " },
 	{ NULL, "runtime: {capabilities: honour}\n", DEFAULTS },
 	{ NULL, "", DEFAULTS },
+	{ NULL, "version: v1\nsharing: {}\n", DEFAULTS },
+	{ NULL, "gpupool: {mode: slices}\n", DEFAULTS },
 	{ NULL, "runtimes: [crun]\n",
 	  DEFAULTS "| config.yaml has no section runtime, so that nothing in it counts here " },
 	/* What nobody knows is said, with its line, and no more. */
