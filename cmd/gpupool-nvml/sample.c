@@ -29,26 +29,35 @@ typedef enum nvml_return (*ask_period)(struct nvmlDevice_st *device, unsigned *r
 
 static void put_unsigned(const struct sampler *of, enum record_value value, ask_unsigned ask)
 {
+	enum nvml_return code;
 	unsigned number = 0;
 
-	if (ask)
-		put(of, value, ask(of->device, &number), number);
+	if (!ask)
+		return;
+	code = ask(of->device, &number);
+	put(of, value, code, number);
 }
 
 static void put_long(const struct sampler *of, enum record_value value, ask_long ask)
 {
 	unsigned long long number = 0;
+	enum nvml_return code;
 
-	if (ask)
-		put(of, value, ask(of->device, &number), number);
+	if (!ask)
+		return;
+	code = ask(of->device, &number);
+	put(of, value, code, number);
 }
 
 static void put_period(const struct sampler *of, enum record_value value, ask_period ask)
 {
 	unsigned number = 0, us = 0;
+	enum nvml_return code;
 
-	if (ask)
-		put(of, value, ask(of->device, &number, &us), number);
+	if (!ask)
+		return;
+	code = ask(of->device, &number, &us);
+	put(of, value, code, number);
 }
 
 static void sample_clocks(const struct sampler *of)

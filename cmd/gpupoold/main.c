@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
+#include "node/node.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -72,13 +73,18 @@ static int print_text(enum plugin_action action)
 	return EXIT_DONE;
 }
 
-/* Without the daemon's loop there is nothing to run: the configuration can be checked, and no more. */
-static int run_daemon(const struct plugin_config *config)
+static int run_daemon(const struct plugin_flags *flags, struct plugin_config *config)
 {
-	(void)config;
-	fputs("gpupoold: this version can check its configuration only; write gpupoold --check\n",
-	      stderr);
-	return EXIT_FAILED;
+	const struct node_options options = { .program = "gpupoold",
+					      .flags = flags,
+					      .environment = environ };
+	bool caught = false;
+	int code = node_run(&options, config, &caught);
+
+	/* A thread that waits for a driver or a disk for ever must not keep the process. */
+	if (caught)
+		_exit(code);
+	return code;
 }
 
 static int run(const struct plugin_flags *flags)
@@ -97,7 +103,7 @@ static int run(const struct plugin_flags *flags)
 	}
 	if (plugin_config_supported(&config, &error) < 0)
 		return fail(&error, EXIT_FAILED);
-	return flags->action == PLUGIN_CHECK ? EXIT_DONE : run_daemon(&config);
+	return flags->action == PLUGIN_CHECK ? EXIT_DONE : run_daemon(flags, &config);
 }
 
 /* As gpupool's: what a caller may have left in another state than we rely on. */

@@ -199,7 +199,7 @@ static int publish_start(struct daemon *daemon, const char *lasting, struct erro
 	return r;
 }
 
-static void publish(struct daemon *daemon)
+void cards_publish(struct daemon *daemon)
 {
 	autostrbuf lasting = STRBUF_INIT(PUBLISHED_MAX);
 	struct error error = ERROR_INIT;
@@ -314,7 +314,7 @@ static int take_survey(struct daemon *daemon, struct survey *survey, struct erro
 	if (r < 0)
 		return r;
 	say_health(daemon, &before, &daemon->inventory);
-	publish(daemon);
+	cards_publish(daemon);
 	return 0;
 }
 
@@ -375,6 +375,8 @@ static void survey_done(void *user)
 			daemon->exit_code = 1;
 			daemon_stop(daemon);
 		}
+	}
+	if (!daemon->stopping) {
 		events_consider(daemon);
 		loop_timer_set(daemon->survey_timer,
 			       daemon->survey_again ? HINT_MS : daemon->config.probe_period_ms, 0);

@@ -99,6 +99,7 @@ struct daemon {
 	struct node_resource **resources; /* owned, and each */
 	size_t resource_count, resource_capacity;
 	struct loop_timer *settle_timer;
+	bool settling; /* it is set */
 	struct string_list notes_said;
 	struct string_list known_resources; /* of ours, that the kubelet knew at the start */
 
@@ -112,7 +113,7 @@ struct daemon {
 	struct pod_resources *pod_resources;
 	bool listing;
 	struct kubelet_holdings holdings; /* for the labels of metrics */
-	uint64_t holdings_ms;
+	uint64_t holdings_ms, asked_ms, resent_ms;
 
 	/* Allocate: questions.c */
 	struct question *first, **last;
@@ -148,8 +149,9 @@ void daemon_stopped(struct daemon *daemon); /* one thread has ended its work */
 /* cards.c */
 int cards_start(struct daemon *daemon, struct error *error);
 void cards_stop(struct daemon *daemon);
-void cards_survey(struct daemon *daemon); /* now, or once more after the one that runs */
-void cards_hint(struct daemon *daemon);   /* a moment later: several hints are one */
+void cards_survey(struct daemon *daemon);  /* now, or once more after the one that runs */
+void cards_hint(struct daemon *daemon);    /* a moment later: several hints are one */
+void cards_publish(struct daemon *daemon); /* inventory.json, when it says something else */
 const char *cards_root(const struct plugin_config *config);
 void cards_configured(struct daemon *daemon);
 /* The first cards, from what a run before this one left; nothing when that does not hold. */

@@ -25,6 +25,7 @@ static void relist(struct daemon *daemon)
 	health_apply(&daemon->health, &daemon->inventory);
 	if (lists_update(daemon, NULL, &error) < 0)
 		daemon_warning(daemon, "%s", error.message);
+	cards_publish(daemon); /* a restart must not forget it */
 }
 
 static void take_xid(struct daemon *daemon, const struct device_event *event)

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <time.h>
 
-#define CHECKPOINT_MS 50   /* the kubelet writes a file beside it and renames it */
-#define SWEEP_MS      1500 /* a release is seen within two seconds */
-#define QUIET_MS      1000 /* between an Allocate and List: kubernetes#137534 */
+#define CHECKPOINT_MS 50    /* the kubelet writes a file beside it and renames it */
+#define SWEEP_MS      500   /* so long a Pod may live unseen */
+#define UNSEEN_MS     2000  /* a Pod whose processes nobody saw by then may have ended already */
+#define LIST_MS       3000  /* between two questions about Pods that may have ended */
+#define LIST_BLIND_MS 10000 /* the same where processes cannot be seen */
+#define QUIET_MS      1000  /* between an Allocate and List: kubernetes#137534 */
 
 static enum pod_sign sign_of(const char *pod_uid, void *user)
 {
@@ -170,14 +173,33 @@ static void listed(const struct kubelet_holdings *holdings, const struct error *
 	resend(daemon);
 }
 
+/* The kubelet writes the end of a Pod down only when it has another reason to: it is asked, then. */
 static bool somebody_ended(struct daemon *daemon)
 {
-	pod_signs_release(&daemon->pods);
-	for (size_t i = 0; i < daemon->ledger.count; i++) {
+	uint64_t now = loop_now_ms(daemon->loop), age = now - daemon->asked_ms;
+
+	for (size_t i = 0; age >= LIST_MS && i < daemon->ledger.count; i++) {
+		const struct ledger_entry *entry = daemon->ledger.entries[i];
+		enum pod_sign sign;
+
+		if (!entry->pod_uid || entry->pending || now - entry->answered_ms < UNSEEN_MS)
+			continue;
+		sign = sign_of(entry->pod_uid, daemon);
+		if (sign == POD_IDLE || (sign == POD_UNKNOWN && age >= LIST_BLIND_MS))
+			return true;
+	}
+	return false;
+}
+
+/* An answer that the kubelet may never have had: its next checkpoint tells, so it writes one. */
+static bool somebody_unknown(const struct daemon *daemon)
+{
+	uint64_t now = loop_now_ms(daemon->loop);
+
+	for (size_t i = 0; now - daemon->resent_ms >= LIST_MS && i < daemon->ledger.count; i++) {
 		const struct ledger_entry *entry = daemon->ledger.entries[i];
 
-		if (entry->pod_uid && !entry->pending && (entry->ran || entry->lingering) &&
-		    sign_of(entry->pod_uid, daemon) == POD_IDLE)
+		if (!entry->pod_uid && !entry->pending && now - entry->answered_ms > QUIET_MS)
 			return true;
 	}
 	return false;
@@ -197,8 +219,13 @@ static void sweep(void *user)
 		return;
 	}
 	look(daemon);
+	if (somebody_unknown(daemon)) {
+		daemon->resent_ms = now;
+		resend(daemon);
+	}
 	if (!evidence_may_list(daemon) || !(labels || somebody_ended(daemon)))
 		return;
+	daemon->asked_ms = now;
 	if (pod_resources_list(daemon->pod_resources, listed, daemon, &error) == 0)
 		daemon->listing = true;
 }

@@ -31,6 +31,14 @@ void daemon_wait(struct daemon *daemon, enum step step, const char *why)
 	reason_text(said, sizeof(daemon->waits[step]), "%s", why ? why : "");
 }
 
+/* A look at the machine each second must not put it off for ever. */
+static void settle_later(struct daemon *daemon)
+{
+	if (!daemon->settling)
+		loop_timer_set(daemon->settle_timer, SETTLE_MS, 0);
+	daemon->settling = true;
+}
+
 /* ---- resources ---- */
 
 static void on_event(enum device_plugin_event event, const char *text, void *user)
@@ -49,7 +57,7 @@ static void on_event(enum device_plugin_event event, const char *text, void *use
 	else
 		daemon_warning(daemon, "%s: %s", resource->name, text);
 	if (event == DEVICE_PLUGIN_LISTED && daemon->view.leaving)
-		loop_timer_set(daemon->settle_timer, SETTLE_MS, 0);
+		settle_later(daemon);
 	/* A kubelet that comes back may sit on another runtime. */
 	if (event == DEVICE_PLUGIN_REGISTERED)
 		runtime_ask(daemon);
@@ -238,7 +246,7 @@ int lists_update(struct daemon *daemon, struct inventory *inventory, struct erro
 	if (r < 0)
 		return r;
 	if (daemon->view.leaving)
-		loop_timer_set(daemon->settle_timer, SETTLE_MS, 0);
+		settle_later(daemon);
 	return send_lists(daemon, error);
 }
 
@@ -247,10 +255,11 @@ static void on_settle(void *user)
 	struct daemon *daemon = user;
 	struct error error = ERROR_INIT;
 
+	daemon->settling = false;
 	if (!daemon->view.leaving)
 		return;
 	if (!is_settled(daemon)) {
-		loop_timer_set(daemon->settle_timer, SETTLE_MS, 0);
+		settle_later(daemon);
 		return;
 	}
 	int r = rebuild(daemon, NULL, true, &error);
@@ -259,7 +268,7 @@ static void on_settle(void *user)
 	if (r < 0)
 		daemon_warning(daemon, "%s", error.message);
 	if (daemon->view.leaving)
-		loop_timer_set(daemon->settle_timer, SETTLE_MS, 0);
+		settle_later(daemon);
 }
 
 int lists_start(struct daemon *daemon, struct error *error)

@@ -280,8 +280,9 @@ static void pods_listed(const struct kubelet_holdings *holdings, const struct er
 	question->listed = true;
 	if (error)
 		refuse(question, &none, "kubelet does not say who holds what",
-		       "some of these devices are held, and the kubelet did not answer who holds "
-		       "them; try again");
+		       "the kubelet offered devices that are held, and its pod-resources socket "
+		       "does "
+		       "not answer; try again");
 	else
 		decide(daemon, question, holdings);
 	allocate_go_on(daemon);
