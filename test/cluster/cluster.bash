@@ -18,6 +18,10 @@
 #   cards_seen NAME             those that its container has a node of and can reach; a node made by itself counts too
 #   sees_its_cards NAME [RESOURCE]  both are the same, and not none; else it says how they differ
 #   rogue ARGUMENTS...          starts the plugin of kubernetes-1.37/rogue as service `rogue`
+#   plugin_start OPTION...      gpupoold as service, with the configuration that plugin_config wrote
+#   plugin_said                 the end of its log, for a case that failed
+#   registered_again            the kubelet of now, counted from its start, took a registration
+#   driver FAULT...             of the simulated driver; pods_end deletes all Pods
 #   node_has RESOURCE CAPACITY ALLOCATABLE    the node says so, now; for wait_for
 cluster_start() {
 	local status=0 said
@@ -141,4 +145,40 @@ rogue() {
 		GOFLAGS='-mod=readonly -buildvcs=false' nice go build -trimpath -gcflags=all=-dwarf=false \
 		-o "$BATS_FILE_TMPDIR/rogue" ./rogue)
 	cluster service rogue "$BATS_FILE_TMPDIR/rogue" "$@"
+}
+
+GPU=nvidia.com/gpu
+MEMORY=gpupool.io/gpu-memory
+
+plugin_config() { # INDEX...: cards in slices
+	local card
+	{
+		echo "version: v1"
+		[ $# = 0 ] || printf 'gpupool:\n  cards:\n'
+		for card; do
+			echo "  - {index: $card, mode: slices}"
+		done
+	} | node sh -c 'cat >/etc/gpupool/config.yaml'
+}
+
+plugin_start() { # OPTION...
+	cluster stop gpupoold 2>/dev/null || : # the first time there is none
+	cluster service gpupoold "$BIN/gpupoold" "$@"
+}
+
+plugin_said() {
+	grep -v ') is here' "$GPUPOOL_CLUSTER/logs/gpupoold.log" | tail -n 20 >&2
+}
+
+registered_again() {
+	kubectl get --raw /api/v1/nodes/node-a/proxy/metrics |
+		grep -q '^kubelet_device_plugin_registration_total{resource_name="nvidia.com/gpu"} [1-9]'
+}
+
+driver() {
+	node "$SIMDRIVER" fault --root /run/driver "$@"
+}
+
+pods_end() {
+	kubectl delete pods --all --grace-period=1 --timeout=60s >/dev/null 2>&1 || :
 }
