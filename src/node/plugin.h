@@ -68,7 +68,7 @@ struct plugin_device {
 
 struct plugin_resource {
 	char *name;                    /* owned */
-	enum plugin_kind kind;         /* of what the configuration lists there */
+	enum plugin_kind kind;         /* of the last that is wanted there, or by its name */
 	struct plugin_device *devices; /* owned; by card, instance, number */
 	size_t count, capacity;        /* 0: an empty list is sent, the stream stays open */
 };

@@ -63,6 +63,15 @@ const struct plugin_resource *plugin_view_find(const struct plugin_view *view, c
 	return NULL;
 }
 
+/* Of a resource that lists nothing. */
+static enum plugin_kind kind_by_name(const char *name)
+{
+	if (strcmp(name, PLUGIN_RESOURCE_UNITS) == 0)
+		return PLUGIN_UNIT;
+	return strncmp(name, PLUGIN_RESOURCE_MIG, strlen(PLUGIN_RESOURCE_MIG)) == 0 ? PLUGIN_MIG
+										    : PLUGIN_WHOLE;
+}
+
 static struct plugin_resource *find_resource(struct viewing *viewing, const char *name)
 {
 	struct plugin_view *view = viewing->view;
@@ -79,6 +88,7 @@ static struct plugin_resource *find_resource(struct viewing *viewing, const char
 		return NULL;
 	}
 	resource->name = copy;
+	resource->kind = kind_by_name(copy);
 	return resource;
 }
 
@@ -140,9 +150,12 @@ int view_want(struct viewing *viewing, const char *resource, enum plugin_kind ki
 	snprintf(id.part, sizeof(id.part), "%s", view_part_uuid(viewing, card, instance));
 	if (device_id_write(&id, text, sizeof(text)) < 0 || map_get(viewing->listed, text))
 		return 0;
-	/* The resource is there all the same, if only empty. */
-	if (!find_resource(viewing, resource))
+	/* It is there all the same, if only empty. */
+	struct plugin_resource *listing = find_resource(viewing, resource);
+
+	if (!listing)
 		return error_no_memory(viewing->error);
+	listing->kind = kind;
 	return is_elsewhere(viewing, resource, text)
 		       ? 0
 		       : list_device(viewing, resource, text, &device);

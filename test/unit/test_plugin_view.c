@@ -663,3 +663,21 @@ TEST(scenes_give_their_views)
 		world_release(&world);
 	}
 }
+
+TEST(a_resource_has_a_kind_also_without_devices)
+{
+	struct node_world world;
+
+	world_init(&world, 2, 4);
+	world_share(&world, GPU, GPU, 2, NULL);
+	slices_1(&world);
+	world_build(&world, false);
+	assert_int_equal(plugin_view_find(&world.view, GPU)->kind, PLUGIN_REPLICA);
+	assert_int_equal(plugin_view_find(&world.view, UNITS)->kind, PLUGIN_UNIT);
+	world.config.cards[0].excluded = true;
+	world_build(&world, false);
+	world_build(&world, true);
+	assert_int_equal(plugin_view_find(&world.view, UNITS)->count, 0);
+	assert_int_equal(plugin_view_find(&world.view, UNITS)->kind, PLUGIN_UNIT);
+	world_release(&world);
+}
