@@ -17,6 +17,7 @@
 #define VISIBLE_DEVICES "NVIDIA_VISIBLE_DEVICES"
 #define VOLUME_ROOT     "/var/run/nvidia-container-devices"
 #define CDI_LISTS       (DEVICE_LIST_CDI_ANNOTATIONS | DEVICE_LIST_CDI_CRI)
+#define CHANNEL         "nvidia-caps-imex-channels/channel"
 #define TEXT_MAX        65536
 
 struct answering {
@@ -25,6 +26,7 @@ struct answering {
 	size_t count;
 	const struct plugin_device **parts; /* owned; the first device of each card or MIG device */
 	size_t part_count;
+	struct string_list channels; /* owned; of IMEX, decimal */
 	uint64_t serial;
 	struct kubelet_answer *answer;
 	struct error *error;
@@ -109,6 +111,28 @@ static unsigned gated_of(const struct plugin_config *config)
 	       (config->mofed ? GATED_MOFED : 0u);
 }
 
+/* What is not on the machine has no CDI device; that of a driver nobody has looked at is believed. */
+static bool has_gated(const struct answering *answering, unsigned gated)
+{
+	const struct driver_files *files = answering->scene->files;
+
+	for (size_t i = 0; files && i < files->node_count; i++)
+		if (files->nodes[i].gated & gated)
+			return true;
+	return !files;
+}
+
+/* An IMEX channel that must be there is named also when it is not: the container fails and says so. */
+static bool has_channel(const struct answering *answering, const char *channel)
+{
+	const struct plugin_scene *scene = answering->scene;
+	char name[64];
+
+	snprintf(name, sizeof(name), CHANNEL "%.16s", channel);
+	return scene->config->imex_required || !scene->files ||
+	       driver_files_node(scene->files, name);
+}
+
 static int add_extras(struct answering *answering)
 {
 	int r = 0;
@@ -117,6 +141,18 @@ static int add_extras(struct answering *answering)
 		if (gated_of(answering->scene->config) & extras[i].gated)
 			r = kubelet_answer_add_env(answering->answer, extras[i].variable,
 						   "enabled");
+	return done(answering, r);
+}
+
+/* The channels that there are. */
+static int find_channels(struct answering *answering)
+{
+	const struct string_list *all = &answering->scene->config->imex_channels;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < all->count; i++)
+		if (has_channel(answering, all->items[i]))
+			r = string_list_add(&answering->channels, all->items[i]);
 	return done(answering, r);
 }
 
@@ -140,11 +176,11 @@ static int list_cdi(struct answering *answering, struct string_list *names)
 		r = cdi_name(names, slice ? PLUGIN_CDI_SLICE_VENDOR : PLUGIN_CDI_VENDOR,
 			     slice ? PLUGIN_CDI_SLICE_CLASS : "gpu", uuid_of(answering, device));
 	}
-	for (size_t i = 0; r == 0 && i < config->imex_channels.count; i++)
+	for (size_t i = 0; r == 0 && i < answering->channels.count; i++)
 		r = cdi_name(names, PLUGIN_CDI_VENDOR, "imex-channel",
-			     config->imex_channels.items[i]);
+			     answering->channels.items[i]);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(extras); i++)
-		if (gated_of(config) & extras[i].gated)
+		if (gated_of(config) & extras[i].gated && has_gated(answering, extras[i].gated))
 			r = cdi_name(names, PLUGIN_CDI_VENDOR, extras[i].class, "all");
 	return r;
 }
@@ -185,7 +221,7 @@ static int add_cdi(struct answering *answering, unsigned lists)
 static int add_variable(struct answering *answering)
 {
 	autostrbuf list = STRBUF_INIT(TEXT_MAX), channels = STRBUF_INIT(TEXT_MAX);
-	const struct string_list *imex = &answering->scene->config->imex_channels;
+	const struct string_list *imex = &answering->channels;
 	char name[CARD_UUID_MAX];
 	int r;
 
@@ -216,7 +252,7 @@ static int add_volume(struct answering *answering, const char *folder, const cha
 
 static int add_volumes(struct answering *answering)
 {
-	const struct string_list *imex = &answering->scene->config->imex_channels;
+	const struct string_list *imex = &answering->channels;
 	char name[CARD_UUID_MAX];
 	int r = kubelet_answer_add_env(answering->answer, VISIBLE_DEVICES, VOLUME_ROOT);
 
@@ -293,7 +329,7 @@ static int add_nodes(struct answering *answering)
 {
 	static const char *const control[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
 					       "nvidia-modeset" };
-	const struct string_list *imex = &answering->scene->config->imex_channels;
+	const struct string_list *imex = &answering->channels;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(control); i++)
@@ -303,8 +339,7 @@ static int add_nodes(struct answering *answering)
 	for (size_t i = 0; r == 0 && i < imex->count; i++) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "nvidia-caps-imex-channels/channel%.16s",
-			 imex->items[i]);
+		snprintf(name, sizeof(name), CHANNEL "%.16s", imex->items[i]);
 		r = add_node(answering, name, true);
 	}
 	return done(answering, r);
@@ -353,7 +388,7 @@ static int add_edits(struct answering *answering, const struct grant *const *gra
 		.target = INJECT_IMAGE,
 		.root_fd = -1, /* the image is not known */
 		.gated = gated_of(config),
-		.imex = config->imex_channels.count ? &config->imex_channels : NULL,
+		.imex = answering->channels.count ? &answering->channels : NULL,
 	};
 	cleanup(edit_plan_release) struct edit_plan plan = { .edits = NULL };
 	int r = edit_plan_build(&injection, &plan, NULL, answering->error);
@@ -433,6 +468,8 @@ static int answer(struct answering *answering)
 	const struct plugin_scene *scene = answering->scene;
 	int r = find_parts(answering);
 
+	if (r == 0)
+		r = find_channels(answering);
 	if (r < 0)
 		return r;
 	if (answering->picked[0]->kind == PLUGIN_UNIT)
@@ -461,6 +498,7 @@ int scene_answer(const struct plugin_scene *scene, const struct plugin_device *c
 	int r = answer(&answering);
 
 	free(answering.parts);
+	string_list_release(&answering.channels);
 	if (r < 0)
 		kubelet_answer_release(&filled);
 	else

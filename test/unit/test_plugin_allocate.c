@@ -189,7 +189,7 @@ static const struct {
 	  "device /dev/nvidia-modeset /driver/dev/nvidia-modeset rw\n"
 	  "device /dev/nvidia0 /driver/dev/nvidia0 rw\n"
 	  "device /dev/nvidia-caps-imex-channels/channel0 "
-	  "/dev/nvidia-caps-imex-channels/channel0 rw\n" },
+	  "/driver/dev/nvidia-caps-imex-channels/channel0 rw\n" },
 	{ "pass-device-specs, another dev root [peer]", specs_elsewhere, ENV, GPU, "0",
 	  "env NVIDIA_VISIBLE_DEVICES=" UUID "0\n"
 	  "device /dev/nvidiactl /run/nvidia/driver/dev/nvidiactl rw\n"
@@ -253,11 +253,33 @@ static int allocate(struct node_world *world, const struct driver_files *files, 
 	return r;
 }
 
+/* The nodes of GPUDirect storage, of RDMA, of GDRCopy, and one IMEX channel. */
+enum { EXTRA_NODES = 4 };
+static void add_extra_nodes(struct question *driver, struct driver_node *nodes)
+{
+	static char fs[] = "/driver/dev/nvidia-fs0", verbs[] = "/driver/dev/infiniband/uverbs0";
+	static char copy[] = "/driver/dev/gdrdrv";
+	static char channel[] = "/driver/dev/nvidia-caps-imex-channels/channel0";
+	const struct driver_node more[EXTRA_NODES] = {
+		{ .name = "nvidia-fs0", .path = fs, .gated = GATED_GDS },
+		{ .name = "infiniband/uverbs0", .path = verbs, .gated = GATED_MOFED },
+		{ .name = "gdrdrv", .path = copy, .gated = GATED_GDRCOPY },
+		{ .name = "nvidia-caps-imex-channels/channel0", .path = channel },
+	};
+
+	memcpy(nodes, question_nodes, sizeof(question_nodes));
+	memcpy(nodes + QUESTION_NODES, more, sizeof(more));
+	driver->files.nodes = nodes;
+	driver->files.node_count = QUESTION_NODES + EXTRA_NODES;
+}
+
 TEST(answers_by_strategy)
 {
+	struct driver_node nodes[QUESTION_NODES + EXTRA_NODES];
 	struct question driver;
 
 	question_init(&driver);
+	add_extra_nodes(&driver, nodes);
 	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
 		autostrbuf text = STRBUF_INIT(65536);
 		struct error error = ERROR_INIT;
@@ -281,6 +303,31 @@ TEST(answers_by_strategy)
 		kubelet_answer_release(&answer);
 		world_release(&world);
 	}
+	question_release(&driver);
+}
+
+/* A CDI device that no spec has would keep the container from starting. */
+TEST(what_the_machine_lacks_has_no_cdi_device)
+{
+	struct kubelet_answer answer;
+	struct node_world world;
+	struct question driver;
+
+	question_init(&driver);
+	world_init(&world, 2, 80);
+	extras(&world);
+	imex(&world);
+	world_build(&world, false);
+	assert_int_equal(allocate(&world, &driver.files, CRI, GPU, "0", &answer, NULL, NULL), 0);
+	assert_int_equal(answer.cdi_devices.count, 1);
+	assert_int_equal(answer.env_count, 3); /* as the peer, whatever is there */
+	kubelet_answer_release(&answer);
+	world.config.imex_required = true;
+	assert_int_equal(allocate(&world, &driver.files, CRI, GPU, "1", &answer, NULL, NULL), 0);
+	assert_int_equal(answer.cdi_devices.count, 2);
+	assert_string_equal(answer.cdi_devices.items[1], CDI "/imex-channel=0");
+	kubelet_answer_release(&answer);
+	world_release(&world);
 	question_release(&driver);
 }
 
