@@ -570,3 +570,18 @@ TEST(the_command_line_is_checked_first)
 	assert_string_equal(error.message, "--mig-strategy: wants one of none, single, mixed, not "
 					   "'foo'; write for example --mig-strategy=none");
 }
+
+/* Only of the environment is an empty boolean one: false. */
+TEST(a_boolean_option_without_a_word_after_its_sign_is_refused)
+{
+	char *argv[] = { (char[]){ "" }, (char[]){ "--gds-enabled=" } };
+	cleanup(plugin_flags_release) struct plugin_flags flags = { .action = PLUGIN_RUN };
+	struct plugin_config config = { .notes = { 0 } };
+	const struct plugin_inputs inputs = { .flags = &flags };
+	struct error error = ERROR_INIT;
+
+	assert_int_equal(plugin_flags_parse(ARRAY_SIZE(argv), argv, &flags, &error), 0);
+	assert_int_equal(plugin_config_read(&inputs, &config, &error), -EINVAL);
+	assert_string_equal(error.message, "--gds-enabled: wants true or false, not ''; write for "
+					   "example --gds-enabled=true");
+}
