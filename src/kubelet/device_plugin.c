@@ -102,13 +102,10 @@ static int call_register(struct device_plugin *plugin, struct error *error)
 		.options = { .preferred_available = plugin->preferred_available },
 	};
 	cleanup(kubelet_bytes_release) struct kubelet_bytes bytes = { .data = NULL };
-	autofree char *path = plugin_path(plugin, KUBELET_SOCKET_NAME);
 
-	if (!path)
-		return error_no_memory(error);
-	int r = grpc_client_connect(plugin->loop,
-				    &(struct grpc_client_options){ .socket_path = path },
-				    &plugin->client, error);
+	int r = grpc_client_connect(
+		plugin->loop, &(struct grpc_client_options){ .socket_path = plugin->kubelet_path },
+		&plugin->client, error);
 	if (r == 0)
 		r = kubelet_pack_registration(&registration, &bytes, error);
 	if (r < 0)
@@ -129,7 +126,7 @@ static void start_call(struct device_plugin *plugin)
 	hang_up(plugin);
 	plugin->kubelet = plugin->registered = plugin_look(plugin);
 	if (!plugin->kubelet.there) {
-		plugin_on(plugin, REGISTRATION_NO_SOCKET);
+		plugin_on(plugin, REGISTRATION_NOWHERE);
 		return;
 	}
 	int r = plugin_listen(plugin, &error);
@@ -443,6 +440,9 @@ int device_plugin_start(struct loop *loop, const struct device_plugin_options *o
 	plugin->known = map_new();
 	if (!plugin->resource || !plugin->directory || !plugin->prefix || !plugin->known)
 		return error_no_memory(error);
+	plugin->kubelet_path = plugin_path(plugin, KUBELET_SOCKET_NAME);
+	if (!plugin->kubelet_path)
+		return error_no_memory(error);
 	int r = start_timers(plugin, error);
 	if (r == 0)
 		r = watch_start(loop, plugin->directory, directory_changed, plugin, &plugin->watch,
@@ -473,5 +473,6 @@ void device_plugin_stop(struct device_plugin *plugin)
 	free(plugin->resource);
 	free(plugin->directory);
 	free(plugin->prefix);
+	free(plugin->kubelet_path);
 	free(plugin);
 }

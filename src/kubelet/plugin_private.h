@@ -31,6 +31,7 @@ struct socket_identity {
 struct device_plugin {
 	struct loop *loop;
 	char *resource, *directory, *prefix;
+	char *kubelet_path; /* made once: short of memory, it would look as if kubelet.sock was gone */
 	bool preferred_available;
 	struct device_plugin_callbacks callbacks;
 	void *user;

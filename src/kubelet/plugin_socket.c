@@ -25,13 +25,11 @@ char *plugin_path(const struct device_plugin *plugin, const char *name)
 
 struct socket_identity plugin_look(const struct device_plugin *plugin)
 {
-	autofree char *path = plugin_path(plugin, KUBELET_SOCKET_NAME);
 	struct socket_identity identity = { .there = false };
 	struct statx status;
 
-	if (!path ||
-	    statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO | STATX_BTIME,
-		  &status) < 0 ||
+	if (statx(AT_FDCWD, plugin->kubelet_path, AT_SYMLINK_NOFOLLOW,
+		  STATX_TYPE | STATX_INO | STATX_BTIME, &status) < 0 ||
 	    !S_ISSOCK(status.stx_mode))
 		return identity;
 	identity.there = true;

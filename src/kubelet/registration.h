@@ -33,6 +33,7 @@ enum registration_event {
 	REGISTRATION_LIST,        /* the first list is there */
 	REGISTRATION_SOCKET,      /* a kubelet.sock that was not there before */
 	REGISTRATION_NO_SOCKET,   /* kubelet.sock went away */
+	REGISTRATION_NOWHERE,     /* there was no kubelet.sock to call */
 	REGISTRATION_UNREACHABLE, /* nobody answers at kubelet.sock */
 	REGISTRATION_REFUSED,     /* Register was answered with an error, or not in time */
 	REGISTRATION_ACCEPTED,    /* Register was answered */

@@ -239,6 +239,8 @@ static enum outcome ask(struct fake_kubelet *kubelet, const char *path,
 	if (!resource->endpoint || resource->stop_ms)
 		return refuse(admission, "endpoint of %s has been stopped", resource->name);
 	kubelet_bytes_release(&admission->bytes);
+	admission->asked = resource->endpoint;
+	admission->on_end = on_end;
 	if (!resource->endpoint->grpc ||
 	    grpc_client_call(resource->endpoint->grpc, &request, &admission->stream, NULL) < 0)
 		return refuse(admission,
@@ -492,6 +494,17 @@ static void container_done(struct fake_kubelet *kubelet)
 	admission->collected = admission->wrote = false;
 	admission->container++;
 	admission->request = 0;
+}
+
+/* The client was closed under a call that runs. */
+void fake_admission_cancel(struct fake_kubelet *kubelet, const struct fake_client *client)
+{
+	struct fake_admission *admission = &kubelet->admission;
+
+	if (!admission->stream || admission->asked != client)
+		return;
+	admission->stream = NULL;
+	admission->on_end(GRPC_CANCELLED, "grpc: the client connection is closing", kubelet);
 }
 
 void fake_admission_end(struct fake_kubelet *kubelet)

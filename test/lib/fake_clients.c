@@ -49,18 +49,7 @@ static void deregister_client(struct fake_client *client)
 		other->listed = false;
 }
 
-static void disconnect(struct fake_client *client)
-{
-	struct fake_kubelet *kubelet = client->kubelet;
-
-	deregister_client(client);
-	if (client->watching)
-		fake_log(kubelet, "Ended %s", client->resource);
-	client->watching = false;
-	client->stream = NULL;
-	grpc_client_free(TAKE_PTR(client->grpc));
-	fake_disconnected(kubelet, client);
-}
+static void disconnect(struct fake_client *client);
 
 /* runClient() after Run() has returned. */
 static void run_ended(struct fake_client *client)
@@ -133,6 +122,26 @@ static void finish_register(struct fake_client *client, const char *error)
 	if (!error)
 		grpc_call_send(call, "", 0, NULL);
 	grpc_call_finish(call, error ? GRPC_UNKNOWN : GRPC_OK, error);
+}
+
+static void disconnect(struct fake_client *client)
+{
+	struct fake_kubelet *kubelet = client->kubelet;
+
+	deregister_client(client);
+	if (client->watching)
+		fake_log(kubelet, "Ended %s", client->resource);
+	client->watching = false;
+	client->stream = NULL;
+	grpc_client_free(TAKE_PTR(client->grpc));
+	fake_disconnected(kubelet, client);
+	/* What ran on the connection fails with it. */
+	if (client->call)
+		finish_register(
+			client,
+			"failed to get device plugin options: rpc error: code = Canceled desc "
+			"= grpc: the client connection is closing");
+	fake_admission_cancel(kubelet, client);
 }
 
 static void take_options(const void *message, size_t size, void *user)

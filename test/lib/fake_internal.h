@@ -107,6 +107,8 @@ struct fake_admission {
 	bool over_aligned;             /* what the plugin is asked over */
 	struct fake_entry *start_next; /* all is allocated: PreStartContainer */
 	struct grpc_stream *stream;
+	const struct fake_client *asked; /* whose stream it is */
+	void (*on_end)(enum grpc_status status, const char *text, void *user);
 	struct kubelet_bytes bytes; /* the answer's message */
 	char log[8192];             /* the line so far */
 };
@@ -166,6 +168,7 @@ struct fake_counts fake_count(struct fake_kubelet *kubelet, struct fake_resource
 void fake_drop_expired(struct fake_kubelet *kubelet);
 
 /* fake_admission.c */
-void fake_admit(struct fake_kubelet *kubelet);         /* goes on with whatever waits */
+void fake_admit(struct fake_kubelet *kubelet); /* goes on with whatever waits */
+void fake_admission_cancel(struct fake_kubelet *kubelet, const struct fake_client *client);
 void fake_admission_end(struct fake_kubelet *kubelet); /* with the process */
 void fake_pod_free(struct fake_kubelet *kubelet, struct fake_pod *pod);

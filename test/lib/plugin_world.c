@@ -217,3 +217,8 @@ bool kept(struct world *world)
 {
 	return world->kept != NULL;
 }
+
+const char *world_log_end(const struct world *world)
+{
+	return world->log.data + (world->log.length > 650 ? world->log.length - 650 : 0);
+}

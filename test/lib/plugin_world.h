@@ -38,14 +38,17 @@ bool listed(struct world *world);
 bool unlisted(struct world *world);
 bool idle(struct world *world);
 bool kept(struct world *world);
+const char *world_log_end(const struct world *world);
 unsigned count_lines(const struct world *world, const char *start);
 /* A world in which the plugin is listed with COUNT devices. */
 void world_listed(struct world *world, size_t count);
 void answer(struct device_plugin_call *call);
 void add_pod(struct world *world, const char *name, const char *text);
 
+/* The end of the log is printed: cmocka cuts long messages. */
 #define WAIT(world, condition)                                                                  \
 	do {                                                                                    \
 		if (!wait_for((world), (condition), PATIENCE_MS))                               \
-			fail_msg("%s never came; the log:\n%s", #condition, (world)->log.data); \
+			fail_msg("%s never came; the plugin: %.200s; the log:\n%s", #condition, \
+				 (world)->last, world_log_end(world));                          \
 	} while (0)

@@ -113,6 +113,21 @@ TEST(kubelet_sock_removed_while_the_stream_lives)
 	world_end(&world);
 }
 
+TEST(kubelet_sock_removed_while_the_call_runs)
+{
+	struct world world;
+
+	world_start(&world);
+	fake_kubelet_knobs(world.kubelet)->dial_delay_ms = 200;
+	kubelet_start(&world);
+	world.plugin = plugin_start(&world, NULL);
+	update(world.plugin, 4, SIZE_MAX);
+	linger(&world, 50);
+	remove_socket(&world);
+	WAIT(&world, listed);
+	world_end(&world);
+}
+
 static void closed_stream(bool old_clients)
 {
 	struct world world;
@@ -398,4 +413,47 @@ TEST(sockets_of_a_killed_instance_are_swept_and_ours_goes_with_us)
 	if (strstr(names, "/gpupool-nvidia"))
 		fail_msg("%s", names);
 	world_end(&world);
+}
+
+/* --- short of memory --- */
+
+static void no_event(enum device_plugin_event event __attribute__((unused)),
+		     const char *text __attribute__((unused)), void *user __attribute__((unused)))
+{
+}
+
+/* Nothing is lost: a start that fails says so, and what fails later is tried again. */
+TEST(short_of_memory_it_says_so_or_tries_again)
+{
+	const struct device_plugin_callbacks none = { NULL, NULL, no_event };
+	const struct kubelet_device device = { .id = "GPU-0", .healthy = true };
+	unsigned refused = 0, listed_after = 0;
+
+	for (unsigned n = 0;; n++) {
+		struct world world;
+		struct error error = ERROR_INIT;
+
+		world_start(&world);
+		kubelet_start(&world);
+		const struct device_plugin_options options = { .resource = GPU,
+							       .directory = world.directory };
+		fault_arm(n);
+		int r = device_plugin_start(world.loop, &options, &none, NULL, &world.plugin,
+					    &error);
+		if (r == 0)
+			r = device_plugin_update(world.plugin, &device, 1, &error);
+		bool hit = fault_disarm();
+		if (r < 0) {
+			assert_int_equal(r, -ENOMEM);
+			refused++;
+		} else {
+			WAIT(&world, listed);
+			listed_after += hit;
+		}
+		world_end(&world);
+		if (!hit)
+			break;
+	}
+	printf("# %u times refused, %u times listed all the same\n", refused, listed_after);
+	assert_true(refused > 5 && listed_after > 5);
 }

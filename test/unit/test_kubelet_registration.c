@@ -29,10 +29,21 @@ static const struct {
 	{ "the plugin starts before the kubelet",
 	  { { 0, E(SOCKET), E(NOTHING), E(IDLE), KEPT },
 	    { 0, E(LIST), E(CALL), E(REGISTERING), 15000 },
-	    { 0, E(NO_SOCKET), E(HANG_UP), E(ABSENT), NONE },
+	    { 0, E(NOWHERE), E(HANG_UP), E(ABSENT), NONE },
 	    { 9, E(SOCKET), E(CALL), E(REGISTERING), 15000 },
 	    { 10, E(ACCEPTED), E(NOTHING), E(WAITING), 10000 },
 	    { 11, E(STREAM), E(NOTHING), E(LISTED), NONE } } },
+	{ "kubelet.sock is removed while the call runs: it may end well",
+	  { { 0, E(LIST), E(CALL), E(REGISTERING), 15000 },
+	    { 1, E(NO_SOCKET), E(NOTHING), E(REGISTERING), KEPT },
+	    { 2, E(ACCEPTED), E(NOTHING), E(WAITING), 10000 },
+	    { 3, E(STREAM), E(NOTHING), E(LISTED), NONE } } },
+	{ "the kubelet ends while the call runs",
+	  { { 0, E(LIST), E(CALL), E(REGISTERING), 15000 },
+	    { 1, E(NO_SOCKET), E(NOTHING), E(REGISTERING), KEPT },
+	    { 2, E(REFUSED), E(HANG_UP), E(PAUSING), 50 },
+	    { 52, E(TIMER), E(CALL), E(REGISTERING), 15000 },
+	    { 52, E(NOWHERE), E(HANG_UP), E(ABSENT), NONE } } },
 	{ "the stream comes before the answer",
 	  { { 0, E(LIST), E(CALL), E(REGISTERING), 15000 },
 	    { 1, E(STREAM), E(NOTHING), E(LISTED), NONE },
@@ -186,6 +197,7 @@ static bool possible(const struct world *world, enum registration_event event)
 		return world->streams;
 	case REGISTRATION_DRAINED:
 		return !world->streams && (state == E(CLOSING) || state == E(RENEWING));
+	case REGISTRATION_NOWHERE:
 	case REGISTRATION_UNREACHABLE:
 	case REGISTRATION_REFUSED:
 	case REGISTRATION_ACCEPTED:
