@@ -258,8 +258,8 @@ TEST(the_unit_has_the_folders_of_the_keys)
 	static const struct {
 		const char *key, *value;
 	} rows[] = {
-		{ "StateDirectory", PATH_STATE + sizeof("/var/lib/") - 1 },
-		{ "RuntimeDirectory", PATH_RUN + sizeof("/run/") - 1 },
+		{ "StateDirectory", &PATH_STATE[sizeof("/var/lib/") - 1] },
+		{ "RuntimeDirectory", &PATH_RUN[sizeof("/run/") - 1] },
 		/* The inventory is read while the daemon is away. */
 		{ "RuntimeDirectoryPreserve", "yes" },
 		{ "ExecStart", "/usr/bin/gpupoold" },
