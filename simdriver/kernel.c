@@ -8,7 +8,10 @@
 #include "process.h"
 #include "values.h"
 
-#define XID_FALLEN_OFF_BUS 79 /* NVIDIA's XID catalogue */
+/* NVIDIA's XID catalogue */
+#define XID_DOUBLE_BIT_ECC 48
+#define XID_FALLEN_OFF_BUS 79
+#define HANG_MS_MAX        600000
 
 void kernel_init(struct kernel *kernel, const struct profile *profile)
 {
@@ -60,10 +63,28 @@ void kernel_client_end(struct kernel *kernel, struct kernel_client *client, int6
 	kernel_expire(kernel, now_ms);
 }
 
+/* The end of a hang that was given a time; the time, or -1. */
+static int64_t expire_hang(struct kernel *kernel, int64_t now_ms)
+{
+	if (kernel->hang_ms != 0)
+		kernel->hang_until = now_ms + (int64_t)kernel->hang_ms;
+	kernel->hang_ms = 0;
+	if (kernel->hang_until == 0)
+		return -1;
+	if (kernel->hang_until > now_ms)
+		return kernel->hang_until;
+	kernel->hang_until = 0;
+	kernel->hung = false;
+	for (uint32_t i = 0; i < kernel->profile->card_count; i++)
+		kernel->cards[i].hung = false;
+	kernel->hang_over = true;
+	return -1;
+}
+
 int64_t kernel_expire(struct kernel *kernel, int64_t now_ms)
 {
 	struct kernel_client *client = kernel->clients;
-	int64_t next_time = -1;
+	int64_t next_time = expire_hang(kernel, now_ms);
 
 	while (client != NULL) {
 		struct kernel_client *next = client->next;
@@ -301,6 +322,13 @@ static void report_gone(struct kernel *kernel)
 	}
 }
 
+static void count_error(struct kernel_card *card, enum sim_value value)
+{
+	uint64_t known = (card->set >> value & 1) != 0 ? card->values[value] : 0;
+
+	(void)values_set(card, value, true, known + 1);
+}
+
 static enum sim_status fault_card(struct kernel *kernel, uint32_t position,
 				  const struct sim_request *request)
 {
@@ -320,6 +348,12 @@ static enum sim_status fault_card(struct kernel *kernel, uint32_t position,
 	case SIM_FAULT_HANG:
 		card->hung = true;
 		return SIM_OK;
+	case SIM_FAULT_ECC:
+		count_error(card, SIM_VALUE_ECC_DBE_VOLATILE);
+		count_error(card, SIM_VALUE_ECC_DBE_AGGREGATE);
+		kernel_report(kernel, position, SIM_EVENT_ECC, 1, request->instance);
+		report_xid(kernel, position, XID_DOUBLE_BIT_ECC, request->instance);
+		return SIM_OK;
 	case SIM_FAULT_FULL:
 		card->full = true;
 		return SIM_OK;
@@ -337,6 +371,8 @@ static enum sim_status fault_driver(struct kernel *kernel, const struct sim_requ
 	case SIM_FAULT_RECOVER:
 		profile_driver(kernel->profile, &kernel->driver);
 		kernel->missing = kernel->hung = false;
+		kernel->hang_ms = 0;
+		kernel->hang_until = 0;
 		kernel->delay_ms = 0;
 		return SIM_OK;
 	case SIM_FAULT_HANG:
@@ -368,10 +404,17 @@ static enum sim_status handle_fault(struct kernel *kernel, const struct sim_requ
 	int position = find_position(kernel, request->card);
 	enum sim_status status = SIM_OK;
 
+	if (request->kind == SIM_FAULT_HANG) {
+		if (request->value > HANG_MS_MAX)
+			return SIM_BAD_REQUEST;
+		kernel->hang_ms = request->value;
+		kernel->hang_until = 0;
+	}
+
 	if (request->card != SIM_ALL_CARDS)
 		return position < 0 ? SIM_NO_CARD : fault_card(kernel, (uint32_t)position, request);
 	if (request->kind != SIM_FAULT_LOST && request->kind != SIM_FAULT_FULL &&
-	    request->kind != SIM_FAULT_XID)
+	    request->kind != SIM_FAULT_XID && request->kind != SIM_FAULT_ECC)
 		status = fault_driver(kernel, request);
 	if (status != SIM_OK || request->kind == SIM_FAULT_HANG ||
 	    request->kind == SIM_FAULT_MISSING || request->kind == SIM_FAULT_MISMATCH ||

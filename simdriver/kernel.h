@@ -56,6 +56,9 @@ struct kernel {
 	struct sim_card_info info[SIM_CARDS_MAX];
 	struct sim_driver driver;
 	bool missing, hung;
+	uint64_t hang_ms;   /* what hangs does so for as long, from the next look at the clock on */
+	int64_t hang_until; /* 0: until recover */
+	bool hang_over;     /* set then: what was held may go on. Cleared by the owner */
 	uint32_t delay_ms;
 	bool stopping;
 	struct kernel_client *clients;
@@ -81,7 +84,7 @@ struct kernel_client *kernel_client_begin(struct kernel *kernel, pid_t pid, bool
 /* The last copy of the connection has been closed. Frees at once, or after the delay set. */
 void kernel_client_end(struct kernel *kernel, struct kernel_client *client, int64_t now_ms);
 
-/* Frees the clients whose delay is over; the next time to call it, or -1 for none. */
+/* Frees the clients whose delay is over, ends what hangs for a time; the next time to call it, or -1. */
 int64_t kernel_expire(struct kernel *kernel, int64_t now_ms);
 
 /* Frees everything. */

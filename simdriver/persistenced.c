@@ -286,6 +286,10 @@ static void server_run(struct server *server)
 
 	while (!server->kernel.stopping) {
 		int64_t now = now_ms(), next = kernel_expire(&server->kernel, now);
+
+		if (server->kernel.hang_over)
+			release_held(server);
+		server->kernel.hang_over = false;
 		int count = epoll_wait(server->epoll, &event, 1, next < 0 ? -1 : (int)(next - now));
 
 		if (count < 0 && errno != EINTR)
@@ -304,19 +308,21 @@ static void server_run(struct server *server)
 }
 
 static const char help[] =
-	"usage: nvidia-persistenced --root DIR --profile NAME [--log FILE] [--ready-fd N]\n"
+	"usage: nvidia-persistenced --root DIR --profile NAME [--version V] [--log FILE]\n"
+	"                           [--ready-fd N]\n"
 	"\n"
 	"The simulated nvidia-persistenced: owns the cards' memory and answers the simulated\n"
 	"libraries at " SIM_SOCKET ". `simdriver start` runs it.\n"
 	"\n"
 	"  --root DIR      the driver root that it serves\n"
 	"  --profile NAME  the machine to be\n"
+	"  --version V     of the driver, other than the profile's\n"
 	"  --log FILE      errors go there once it runs\n"
 	"  --ready-fd N    write one byte to descriptor N once clients are answered\n"
 	"  -h, --help      this text\n";
 
 struct options {
-	const char *root, *log;
+	const char *root, *log, *version;
 	const struct profile *profile;
 	int ready;
 };
@@ -327,6 +333,7 @@ static int read_options(int argc, char **argv, struct options *options)
 	static const struct option names[] = { { "root", required_argument, NULL, 'r' },
 					       { "profile", required_argument, NULL, 'p' },
 					       { "log", required_argument, NULL, 'l' },
+					       { "version", required_argument, NULL, 'v' },
 					       { "ready-fd", required_argument, NULL, 'f' },
 					       { "help", no_argument, NULL, 'h' },
 					       { NULL, 0, NULL, 0 } };
@@ -340,6 +347,8 @@ static int read_options(int argc, char **argv, struct options *options)
 			profile = optarg;
 		else if (c == 'l')
 			options->log = optarg;
+		else if (c == 'v')
+			options->version = optarg;
 		else if (c == 'f')
 			options->ready = (int)strtol(optarg, NULL, 10);
 		else if (c == 'h')
@@ -366,10 +375,14 @@ int main(int argc, char **argv)
 		.epoll = -1, .signals = -1, .listener = -1, .control = -1, .log = -1
 	};
 	int result = read_options(argc, argv, &options);
+	struct profile profile;
 
 	if (result != 0)
 		return result == 1 ? 0 : 2;
-	kernel_init(&server.kernel, options.profile);
+	profile = *options.profile;
+	if (options.version != NULL)
+		profile.driver_version = options.version;
+	kernel_init(&server.kernel, &profile);
 	server.kernel.notify = notify;
 	server.kernel.show = show;
 	server.kernel.log = log_line;

@@ -76,12 +76,13 @@ enum sim_operation {
 enum sim_fault {
 	SIM_FAULT_RECOVER,  /* takes away the faults of the card, or all */
 	SIM_FAULT_LOST,     /* the card has fallen off the bus (XID 79 is reported) */
-	SIM_FAULT_HANG,     /* no reply until recover */
+	SIM_FAULT_HANG,     /* no reply until recover, or for `value` milliseconds */
 	SIM_FAULT_FULL,     /* allocations fail for lack of memory */
 	SIM_FAULT_MISSING,  /* the module is unloaded */
 	SIM_FAULT_MISMATCH, /* text: the version that the module has from now on */
 	SIM_FAULT_XID,      /* value: an event, nothing else */
 	SIM_FAULT_DELAY,    /* value: milliseconds from a client's end to its memory being free */
+	SIM_FAULT_ECC,      /* an uncorrected memory error: counters, an event, XID 48 */
 	SIM_FAULT_COUNT
 };
 

@@ -366,7 +366,8 @@ int root_build(const char *root, const struct profile *profile, const char *arte
 	umask(0);
 	if (found == 1 && root_remove(root) != 0)
 		return -1;
-	if (tree_text(root, ROOT_MARK "/profile", "%s\n", profile->name) != 0 ||
+	if (tree_text(root, ROOT_MARK "/profile", "%s\n%s\n", profile->name,
+		      profile->driver_version) != 0 ||
 	    build_nodes(root, profile) != 0 ||
 	    root_set_module(root, profile, profile->driver_version) != 0 ||
 	    build_files(root, files, sizeof(files) / sizeof(files[0]), profile->driver_version) !=
@@ -389,9 +390,27 @@ int root_build(const char *root, const struct profile *profile, const char *arte
 	return 0;
 }
 
-const struct profile *root_profile(const char *root)
+const struct profile *root_make_profile(const struct profile *profile, const char *version,
+					struct root_made *kept)
 {
-	char full[TREE_PATH_MAX], name[64] = "";
+	kept->profile = *profile;
+	if (version != NULL) {
+		snprintf(kept->version, sizeof(kept->version), "%s", version);
+		kept->profile.driver_version = kept->version;
+	}
+	return &kept->profile;
+}
+
+static void read_line(FILE *file, char *ret, int size)
+{
+	if (fgets(ret, size, file) == NULL)
+		ret[0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+}
+
+const struct profile *root_profile(const char *root, struct root_made *kept)
+{
+	char full[TREE_PATH_MAX], name[64], version[ROOT_VERSION_MAX];
 	const struct profile *profile;
 	FILE *file;
 
@@ -402,15 +421,16 @@ const struct profile *root_profile(const char *root)
 		tree_fail("%s is no folder that simdriver made", root);
 		return NULL;
 	}
-	if (fgets(name, sizeof(name), file) == NULL)
-		name[0] = '\0';
+	read_line(file, name, sizeof(name));
+	read_line(file, version, sizeof(version));
 	fclose(file);
-	name[strcspn(name, "\n")] = '\0';
 	profile = profile_find(name);
-	if (profile == NULL)
+	if (profile == NULL) {
 		tree_fail("%s was made of profile \"%s\", which this simdriver does not know", root,
 			  name);
-	return profile;
+		return NULL;
+	}
+	return root_make_profile(profile, version[0] != '\0' ? version : NULL, kept);
 }
 
 int root_remove(const char *root)

@@ -21,20 +21,21 @@ struct options {
 	const char *root, *profile, *card, *version, *instance;
 	const char *layouts[SIM_CARDS_MAX]; /* of start: --mig, in order */
 	size_t layout_count;
-	uint64_t xid, delay_ms;
+	uint64_t xid, delay_ms, for_ms;
 	bool has_delay, remove;
 	const char *word; /* the kind of fault, NAME=NUMBER, or a layout */
 	char full_root[TREE_PATH_MAX];
+	struct root_made made;
 };
 
 static const char help[] =
-	"usage: simdriver start  --root DIR --profile NAME [--mig CARD=LAYOUT]... [--delay-free "
-	"MS]\n"
+	"usage: simdriver start  --root DIR --profile NAME [--version V] [--mig CARD=LAYOUT]...\n"
+	"                        [--delay-free MS]\n"
 	"       simdriver stop   --root DIR [--remove]\n"
 	"       simdriver status --root DIR\n"
 	"       simdriver mig    --root DIR LAYOUT [--card INDEX|UUID]\n"
 	"       simdriver fault  --root DIR FAULT [--card INDEX|UUID] [--version V] [--xid N]\n"
-	"                        [--instance GI[/CI]] [--delay-free MS]\n"
+	"                        [--instance GI[/CI]] [--for MS] [--delay-free MS]\n"
 	"       simdriver set    --root DIR NAME=NUMBER|NAME= [--card INDEX|UUID]\n"
 	"       simdriver profiles\n"
 	"\n"
@@ -43,15 +44,17 @@ static const char help[] =
 	"memory of the cards. Needs root (device nodes). Programs find the daemon at\n"
 	"" SIM_SOCKET ", so one mount namespace can have one driver.\n"
 	"\n"
-	"  start     build DIR (empty, absent, or made by simdriver) and start its daemon\n"
+	"  start     build DIR (empty, absent, or made by simdriver) and start its daemon; after\n"
+	"            stop, with another --version, it is an upgraded driver\n"
 	"  stop      end the daemon; --remove also removes what was made\n"
 	"  status    what runs, each card's memory and faults\n"
 	"  mig       another MIG layout of the card (all cards without --card), at once, while\n"
 	"            programs run; refused while any of them uses the card\n"
 	"  fault     lost      the card falls off the bus (all cards without --card); XID 79\n"
-	"            hang      calls block: of one card, or of the whole driver\n"
+	"            hang      calls block: of one card, or of the whole driver; for --for MS\n"
 	"            full      allocations of the card fail, whatever it reports as free\n"
 	"            xid       report the XID of --xid, nothing else; --instance says whose it is\n"
+	"            ecc       an uncorrected memory error: counted, told, XID 48\n"
 	"            missing   the kernel module is unloaded\n"
 	"            mismatch  the module has another version (--version, or an older one)\n"
 	"            delay     memory of an ended process is free only after --delay-free MS\n"
@@ -115,7 +118,8 @@ run_daemon(const struct options *options, const char *program, const char *log, 
 	    dup2(ready, 3) < 0 || close_range(4, ~0U, 0) != 0)
 		_exit(127);
 	execl(program, "nvidia-persistenced", "--root", options->root, "--profile",
-	      options->profile, "--log", log, "--ready-fd", "3", (char *)NULL);
+	      options->profile, "--log", log, "--ready-fd", "3",
+	      options->version != NULL ? "--version" : NULL, options->version, (char *)NULL);
 	_exit(127);
 }
 
@@ -225,7 +229,7 @@ static int make_first_layout(const struct options *options, const struct profile
 
 static int command_mig(struct options *options)
 {
-	const struct profile *profile = root_profile(options->root);
+	const struct profile *profile = root_profile(options->root, &options->made);
 	uint32_t minor;
 
 	if (options->word == NULL)
@@ -255,6 +259,7 @@ static int command_start(struct options *options)
 	if (profile == NULL)
 		return usage("there is no profile ", options->profile,
 			     " (simdriver profiles lists them)");
+	profile = root_make_profile(profile, options->version, &options->made);
 	if (client_open_control(&client, options->root) == SIM_OK) {
 		client_close(&client);
 		tree_fail("a driver runs already for %s; stop it first", options->root);
@@ -296,7 +301,7 @@ static int command_stop(struct options *options)
 	struct sim_reply reply;
 	char byte;
 
-	if (root_profile(options->root) == NULL)
+	if (root_profile(options->root, &options->made) == NULL)
 		return 1;
 	if (client_open_control(&client, options->root) == SIM_OK) {
 		client_request(&client, &request, &reply);
@@ -345,7 +350,7 @@ static int status_card(const struct options *options, uint32_t index, uint32_t m
 static int command_status(struct options *options)
 {
 	const struct sim_request request = { .operation = SIM_HELLO };
-	const struct profile *profile = root_profile(options->root);
+	const struct profile *profile = root_profile(options->root, &options->made);
 	struct sim_reply reply;
 
 	if (profile == NULL || send_control(options, &request, &reply) != SIM_OK)
@@ -370,6 +375,7 @@ static const struct {
 	{ "hang", SIM_FAULT_HANG, true, true },
 	{ "full", SIM_FAULT_FULL, true, true },
 	{ "xid", SIM_FAULT_XID, true, true },
+	{ "ecc", SIM_FAULT_ECC, true, true },
 	{ "missing", SIM_FAULT_MISSING, false, true },
 	{ "mismatch", SIM_FAULT_MISMATCH, false, true },
 	{ "delay", SIM_FAULT_DELAY, false, true },
@@ -443,6 +449,8 @@ static int apply_fault(struct options *options, const struct profile *profile,
 		request->value = options->delay_ms;
 	if (request->kind == SIM_FAULT_XID)
 		request->value = options->xid;
+	if (request->kind == SIM_FAULT_HANG)
+		request->value = options->for_ms;
 	if (send_control(options, request, &reply) != SIM_OK)
 		return tree_fail("the driver of %s did not take the fault", options->root);
 	if (request->kind == SIM_FAULT_MISSING)
@@ -483,7 +491,7 @@ static int command_fault(struct options *options)
 		return result;
 	if (options->instance != NULL && !parse_instance(options->instance, &request.instance))
 		return usage("", options->instance, " is no GI or GI/CI");
-	profile = root_profile(options->root);
+	profile = root_profile(options->root, &options->made);
 	if (profile == NULL ||
 	    (options->card != NULL && find_card(options->card, profile, &request.card) != 0))
 		return 1;
@@ -504,7 +512,7 @@ static int list_values(void)
 static int command_set(struct options *options)
 {
 	struct sim_request request = { .operation = SIM_SET, .card = SIM_ALL_CARDS };
-	const struct profile *profile = root_profile(options->root);
+	const struct profile *profile = root_profile(options->root, &options->made);
 	const char *equals = options->word != NULL ? strchr(options->word, '=') : NULL;
 	const char *word;
 	struct sim_reply reply;
@@ -580,6 +588,8 @@ static bool take_option(int letter, struct options *options)
 			return false;
 		options->layouts[options->layout_count++] = optarg;
 		return true;
+	case 'f':
+		return parse_number(optarg, 600000, &options->for_ms);
 	case 'd':
 		options->has_delay = true;
 		return parse_number(optarg, 60000, &options->delay_ms);
@@ -596,6 +606,7 @@ static int read_options(int argc, char **argv, struct options *options)
 					       { "version", required_argument, NULL, 'v' },
 					       { "xid", required_argument, NULL, 'x' },
 					       { "delay-free", required_argument, NULL, 'd' },
+					       { "for", required_argument, NULL, 'f' },
 					       { "mig", required_argument, NULL, 'g' },
 					       { "instance", required_argument, NULL, 'i' },
 					       { "remove", no_argument, NULL, 'm' },
@@ -613,8 +624,11 @@ static int read_options(int argc, char **argv, struct options *options)
 		if (!take_option(c, options))
 			return usage("", optarg, " is no number that fits here");
 	}
-	if (options->version != NULL && strlen(options->version) > 31)
-		return usage("the version ", options->version, " is longer than 31 characters");
+	if (options->version != NULL &&
+	    (strlen(options->version) >= ROOT_VERSION_MAX ||
+	     strspn(options->version, "0123456789.") != strlen(options->version)))
+		return usage("the version ", options->version,
+			     " is more than digits and dots, or longer than 31 characters");
 	return 0;
 }
 

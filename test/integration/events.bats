@@ -3,6 +3,7 @@
 # Events of the simulated driver, through gpupool-nvml --events and through the kernel's log.
 load ../lib/common
 load ../lib/driver
+bats_require_minimum_version 1.5.0
 
 setup_file() {
 	[ "$(id -u)" = 0 ] || skip "needs root (device nodes)"
@@ -111,4 +112,51 @@ uuid_of() {
 	kill -9 "$(sed -n 's/^PPid:\t//p' "/proc/$child/status")"
 	gone() { ! kill -0 "$child" 2>/dev/null; }
 	wait_for 5 gone
+}
+
+@test "a memory error is told, counted and logged" {
+	driver_start a100-80
+	watch
+	seen 'ready count=8'
+	driver_fault ecc --card 2
+	seen 'ecc index=2 uuid=GPU-.*'
+	seen 'xid index=2 .* data=48'
+	run inside gpupool inventory
+	grep -E '^2 .* suspect: .*1 uncorrected' <<<"$output" || { echo "$output"; false; }
+}
+
+@test "a driver that hangs for a time goes on by itself, and tells what happened meanwhile" {
+	driver_start t4
+	watch
+	seen 'ready count=4'
+	driver_fault hang --for 700
+	local before=${EPOCHREALTIME/./}
+	uuid_of 0 >/dev/null
+	local after=${EPOCHREALTIME/./}
+	[ $((after - before)) -gt 400000 ]
+	driver_fault xid --xid 45 --card 1
+	seen 'xid index=1 .* data=45'
+}
+
+@test "an upgraded driver: the old child ends, a new one and the inventory have the new version" {
+	driver_start t4
+	watch
+	seen 'ready count=4'
+	inside "$SIMDRIVER" stop --root "$DRIVER" 3>&-
+	seen 'end text=.*'
+	run inside gpupool inventory
+	[[ $output == *"no NVIDIA driver"* || $output == *"Driver Not Loaded"* ]] || { echo "$output"; false; }
+	inside "$SIMDRIVER" start --root "$DRIVER" --profile t4 --version 535.216.01 3>&- >/dev/null
+	watch
+	seen 'ready count=4'
+	run -0 inside gpupool inventory
+	[[ ${lines[0]} == *"driver 535.216.01, kernel module 535.216.01"* ]] || { echo "$output"; false; }
+	driver_fault mismatch # of the upgraded one: what runs goes on, what starts is told
+	driver_fault xid --xid 13 --card 0
+	seen 'xid index=0 .* data=13'
+	run inside gpupool inventory
+	[[ $output == *"differ"* ]] || { echo "$output"; false; }
+	driver_fault recover
+	run -0 inside gpupool inventory
+	[[ ${lines[0]} == *"kernel module 535.216.01"* ]]
 }
