@@ -399,29 +399,40 @@ static enum sim_status fault_driver(struct kernel *kernel, const struct sim_requ
 	}
 }
 
+static bool set_hang(struct kernel *kernel, uint64_t milliseconds)
+{
+	if (milliseconds > HANG_MS_MAX)
+		return false;
+	kernel->hang_ms = milliseconds;
+	kernel->hang_until = 0;
+	return true;
+}
+
+/* What a fault without a card is of: the driver as a whole, all cards, or both. */
+static const struct {
+	bool driver, cards;
+} reaches[SIM_FAULT_COUNT] = {
+	[SIM_FAULT_RECOVER] = { true, true },  [SIM_FAULT_LOST] = { false, true },
+	[SIM_FAULT_HANG] = { true, false },    [SIM_FAULT_FULL] = { false, true },
+	[SIM_FAULT_MISSING] = { true, false }, [SIM_FAULT_MISMATCH] = { true, false },
+	[SIM_FAULT_XID] = { false, true },     [SIM_FAULT_DELAY] = { true, false },
+	[SIM_FAULT_ECC] = { false, true },
+};
+
 static enum sim_status handle_fault(struct kernel *kernel, const struct sim_request *request)
 {
 	int position = find_position(kernel, request->card);
 	enum sim_status status = SIM_OK;
 
-	if (request->kind == SIM_FAULT_HANG) {
-		if (request->value > HANG_MS_MAX)
-			return SIM_BAD_REQUEST;
-		kernel->hang_ms = request->value;
-		kernel->hang_until = 0;
-	}
-
+	if (request->kind >= SIM_FAULT_COUNT ||
+	    (request->kind == SIM_FAULT_HANG && !set_hang(kernel, request->value)))
+		return SIM_BAD_REQUEST;
 	if (request->card != SIM_ALL_CARDS)
 		return position < 0 ? SIM_NO_CARD : fault_card(kernel, (uint32_t)position, request);
-	if (request->kind != SIM_FAULT_LOST && request->kind != SIM_FAULT_FULL &&
-	    request->kind != SIM_FAULT_XID && request->kind != SIM_FAULT_ECC)
+	if (reaches[request->kind].driver)
 		status = fault_driver(kernel, request);
-	if (status != SIM_OK || request->kind == SIM_FAULT_HANG ||
-	    request->kind == SIM_FAULT_MISSING || request->kind == SIM_FAULT_MISMATCH ||
-	    request->kind == SIM_FAULT_DELAY)
-		return status;
-	for (uint32_t i = 0; i < kernel->profile->card_count && status == SIM_OK; i++)
-		status = fault_card(kernel, i, request);
+	for (uint32_t i = 0; reaches[request->kind].cards && i < kernel->profile->card_count; i++)
+		status = status == SIM_OK ? fault_card(kernel, i, request) : status;
 	return status;
 }
 

@@ -61,6 +61,35 @@ static void print_links(const struct inventory *inventory)
 	print_columns(&columns, stdout);
 }
 
+/* What can be asked for by name: the MIG devices of all cards. Nothing without any. */
+static void print_instances(const struct inventory *inventory)
+{
+	static const char *const titles[] = { "MIG", "PROFILE", "UUID", "GI", "CI" };
+	autocolumns columns = COLUMNS_INIT(ARRAY_SIZE(titles));
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
+		columns_add(&columns, titles[i]);
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		const struct card *card = &inventory->cards[i];
+
+		for (size_t k = 0; k < card->instance_count; k++) {
+			const struct card_instance *instance = &card->instances[k];
+
+			columns_addf(&columns, "%u:%u", card->index, instance->index);
+			columns_add(&columns, instance->profile);
+			columns_add(&columns, instance->uuid);
+			columns_addf(&columns, "%u", instance->gpu_instance);
+			columns_addf(&columns, "%u", instance->compute_instance);
+			any = true;
+		}
+	}
+	if (!any)
+		return;
+	putchar('\n');
+	print_columns(&columns, stdout);
+}
+
 static int inventory_print_json(const struct inventory *inventory,
 				const struct local_holders *holders)
 {
@@ -114,6 +143,7 @@ static void inventory_print(const struct inventory *inventory, const struct loca
 {
 	print_driver(inventory, stdout);
 	print_cards(inventory, holders, stdout);
+	print_instances(inventory);
 	if (links)
 		print_links(inventory);
 	print_holders(inventory, holders, stdout);

@@ -110,6 +110,8 @@ image() {
 	[ "$(inventory '.cards[1] | .mode + " " + (.migEnabled | tostring)')" = "mig true" ]
 	diff <(inventory '.cards[1].instances[].uuid') \
 		<(smi -L | sed -n 's/.*Device .*(UUID: \(MIG-.*\))/\1/p')
+	run -0 inside gpupool inventory
+	grep -qE "^1:0 +3g.40gb +$(mig_uuid 0) +1 +0\$" <<<"$output" || { echo "$output"; false; }
 	after=$(inventory .migGeneration)
 	[ "$before" != "$after" ]
 	layout '1g.10gb*2'
@@ -161,6 +163,8 @@ by_wrapper() {
 	run -0 by_wrapper "$uuid" /usr/bin/nvidia-smi -L
 	echo "$output"
 	[ "${#lines[@]}" = 2 ]
+	[ "${lines[1]}" = "  MIG 1g.10gb     Device  0: (UUID: $uuid)" ]
+	run -0 by_wrapper 1:1 /usr/bin/nvidia-smi -L
 	[ "${lines[1]}" = "  MIG 1g.10gb     Device  0: (UUID: $uuid)" ]
 	run -0 by_wrapper "$uuid" /usr/bin/nvidia-smi
 	grep -qF '0MiB /  9856MiB' <<<"$output"
