@@ -389,7 +389,8 @@ static int set_version(struct search *search, const char *version, struct error 
 }
 
 static int (*const kept_steps[])(struct search *) = { search_libraries, search_binaries,
-						      search_firmware, search_configs };
+						      search_firmware, search_configs,
+						      search_modules };
 /* What comes and goes while a driver is used. */
 static int (*const passing_steps[])(struct search *) = { search_sockets, search_nodes };
 

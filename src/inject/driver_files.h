@@ -14,6 +14,7 @@ enum driver_file_kind {
 	DRIVER_BINARY,
 	DRIVER_FIRMWARE,
 	DRIVER_CONFIG,
+	DRIVER_MODULE, /* of the X server; each of its names is where another distribution's looks */
 	DRIVER_SOCKET, /* or the directory of one */
 	DRIVER_FILE_KIND_MAX,
 };

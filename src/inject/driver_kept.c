@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	KEPT_VERSION = 2,
+	KEPT_VERSION = 3, /* also to rise when tables of the search change */
 	KEPT_BYTES_MAX = 1 << 20,
 	KEPT_FILES_MAX = 4096,
 	KEPT_MARKS_MAX = 4096,
@@ -21,7 +21,7 @@ enum {
 
 static const char *const kind_names[DRIVER_FILE_KIND_MAX] = {
 	[DRIVER_LIBRARY] = "library", [DRIVER_BINARY] = "binary", [DRIVER_FIRMWARE] = "firmware",
-	[DRIVER_CONFIG] = "config",   [DRIVER_SOCKET] = "socket",
+	[DRIVER_CONFIG] = "config",   [DRIVER_MODULE] = "module", [DRIVER_SOCKET] = "socket",
 };
 
 /* In order of likelihood that a search is right: the last cure is always to take it anew. */
@@ -186,7 +186,7 @@ static bool is_path(const char *path)
 /* Below the library directory: "libcuda.so.1", "vdpau/libvdpau_nvidia.so.1". */
 static bool is_name(enum driver_file_kind kind, const char *name)
 {
-	if (kind == DRIVER_CONFIG || kind == DRIVER_FIRMWARE)
+	if (kind == DRIVER_CONFIG || kind == DRIVER_FIRMWARE || kind == DRIVER_MODULE)
 		return is_path(name);
 	return *name && *name != '/' && !strstr(name, "..") && strlen(name) <= NAME_MAX &&
 	       (kind == DRIVER_LIBRARY || !strchr(name, '/'));

@@ -68,6 +68,58 @@ int search_configs(struct search *search)
 	return 0;
 }
 
+/* 1 when DIRECTORY has the module under NAME. */
+static int add_module(struct search *search, const struct module_row *row, const char *directory,
+		      const char *name)
+{
+	autostrbuf target = STRBUF_INIT(ROOT_PATH_MAX), other = STRBUF_INIT(ROOT_PATH_MAX);
+
+	strbuf_addf(&target, MODULE_TARGET "/%s/%s", row->directory, row->name);
+	strbuf_addf(&other, MODULE_TARGET_64 "/%s/%s", row->directory, row->name);
+	if (target.failed || other.failed)
+		return -ENOMEM;
+	int r = add_file(search, DRIVER_MODULE, row->capabilities, directory, name, target.data);
+	if (r != 1)
+		return r;
+	struct driver_file *file = &search->files->items[search->files->count - 1];
+	return string_list_add(&file->names, other.data) < 0 ? -ENOMEM : 1;
+}
+
+/* 1 when DIRECTORY, or the row's own below it, has the module: by its version, or a link to it. */
+static int module_in(struct search *search, const struct module_row *row, const char *directory,
+		     bool flat)
+{
+	autostrbuf place = STRBUF_INIT(ROOT_PATH_MAX), name = STRBUF_INIT(ROOT_PATH_MAX);
+	int r = 0;
+
+	strbuf_addf(&place, "%s%s%s", directory, flat ? "" : "/", flat ? "" : row->directory);
+	strbuf_addf(&name, "%s.%s", row->name, search->files->version);
+	if (place.failed || name.failed)
+		return -ENOMEM;
+	if (row->versioned)
+		r = add_module(search, row, place.data, name.data);
+	return r ? r : add_module(search, row, place.data, row->name);
+}
+
+int search_modules(struct search *search)
+{
+	for (const struct module_row *row = module_rows; row->name; row++) {
+		int r = 0;
+
+		if (!search_wants(search, row->capabilities))
+			continue;
+		search->looking = row->capabilities;
+		for (size_t i = 0; r == 0 && module_flat_directories[i]; i++)
+			r = module_in(search, row, module_flat_directories[i], true);
+		for (size_t i = 0; r == 0 && module_directories[i]; i++)
+			r = module_in(search, row, module_directories[i], false);
+		search->looking = 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static bool is_firmware(const struct search *search, const char *name)
 {
 	size_t length = strlen(name);

@@ -83,6 +83,7 @@ int search_libraries(struct search *search);
 int search_binaries(struct search *search);
 int search_firmware(struct search *search);
 int search_configs(struct search *search);
+int search_modules(struct search *search);
 int search_sockets(struct search *search);
 int search_nodes(struct search *search);
 

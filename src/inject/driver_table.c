@@ -122,6 +122,32 @@ const struct config_row config_rows[] = {
 	{ 0 },
 };
 
+/* How to add a module of the X server: one row. Source: the container toolkit, discover/graphics.go. */
+const struct module_row module_rows[] = {
+	{ "drivers", "nvidia_drv.so", false, DISPLAY },
+	{ "extensions", "libglxserver_nvidia.so", true, DISPLAY },
+	{ 0 },
+};
+
+const char *const module_flat_directories[] = {
+	"/usr/lib/" LIBRARY_TRIPLET "/nvidia/xorg",
+	"/usr/lib64/nvidia/xorg",
+	"/usr/lib/nvidia/xorg",
+	NULL,
+};
+
+const char *const module_directories[] = {
+	"/usr/lib/" LIBRARY_TRIPLET "/xorg/modules",
+	"/usr/lib/" LIBRARY_TRIPLET "/xorg/modules/updates",
+	"/usr/lib/xorg/modules",
+	"/usr/lib/xorg/modules/updates",
+	"/usr/lib64/xorg/modules",
+	"/usr/lib64/xorg/modules/updates",
+	"/usr/X11R6/lib/modules",
+	"/usr/X11R6/lib64/modules",
+	NULL,
+};
+
 /* How to add a socket: one row. /tmp is everybody's: a directory there counts only as root's. */
 const struct socket_row socket_rows[] = {
 	{ "/run/nvidia-persistenced/socket", "/var/run/nvidia-persistenced/socket", 0, false },

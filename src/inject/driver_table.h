@@ -42,6 +42,14 @@ struct config_row {
 	unsigned gated;
 };
 
+/* A module of the X server. */
+struct module_row {
+	const char *directory; /* "drivers" or "extensions" */
+	const char *name;      /* as the server looks for it */
+	bool versioned;        /* on the host a version follows */
+	unsigned capabilities;
+};
+
 struct socket_row {
 	const char *target;
 	const char *other; /* where it may be instead; NULL: nowhere */
@@ -54,12 +62,19 @@ struct socket_row {
 extern const struct library_row library_rows[];
 extern const struct binary_row binary_rows[];
 extern const struct config_row config_rows[];
+extern const struct module_row module_rows[];
 extern const struct socket_row socket_rows[];
 
 /* Directories, ends with NULL. */
 extern const char *const library_directories[];
 extern const char *const binary_directories[];
 extern const char *const config_directories[];
+/* Of modules: with the row's directory below them, and with the files themselves. */
+extern const char *const module_directories[];
+extern const char *const module_flat_directories[];
+/* Where the X server of a container looks: distributions with /usr/lib, then those with /usr/lib64. */
+#define MODULE_TARGET    "/usr/lib/xorg/modules"
+#define MODULE_TARGET_64 "/usr/lib64/xorg/modules"
 
 /* Where the loader of a container looks, best first; end with NULL. */
 extern const char *const loader_directories[];

@@ -130,6 +130,7 @@ static int describe_file(const struct builder *builder, const struct driver_file
 		[DRIVER_BINARY] = "program",
 		[DRIVER_FIRMWARE] = "GSP firmware",
 		[DRIVER_CONFIG] = "configuration",
+		[DRIVER_MODULE] = "module of the X server",
 		[DRIVER_SOCKET] = "socket of the driver's daemon",
 	};
 	unsigned reasons = file->capabilities & builder->injection->capabilities;
@@ -227,6 +228,21 @@ static int add_host_socket(struct builder *builder, const struct driver_file *fi
 	return add_mount(builder, NULL, target, file, SOCKET_OPTIONS, reason);
 }
 
+/* Where the image's X server looks, which its C library's directory tells; in all places otherwise. */
+static int add_module(struct builder *builder, const struct targets *targets,
+		      const struct driver_file *file, const char *reason)
+{
+	const char *libraries = targets->library_count ? targets->libraries[0] : "";
+	bool wide = strcmp(libraries, "/usr/lib64") == 0 || strcmp(libraries, "/lib64") == 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && targets->everything && i < file->names.count; i++)
+		if (builder->injection->root_fd < 0 || wide == (i > 0))
+			r = add_mount(builder, NULL, file->names.items[i], file, FILE_OPTIONS,
+				      reason);
+	return r;
+}
+
 static int add_file(struct builder *builder, const struct targets *targets,
 		    const struct driver_file *file)
 {
@@ -245,6 +261,8 @@ static int add_file(struct builder *builder, const struct targets *targets,
 		return on_host(builder) ? add_host_socket(builder, file, reason.data)
 					: add_mount(builder, NULL, file->names.items[0], file,
 						    SOCKET_OPTIONS, reason.data);
+	case DRIVER_MODULE:
+		return add_module(builder, targets, file, reason.data);
 	case DRIVER_FIRMWARE:
 	case DRIVER_CONFIG:
 		return targets->everything ? add_mount(builder, NULL, file->names.items[0], file,

@@ -45,6 +45,7 @@ static void make_driver(const char *tree)
 	tree_file(tree, "usr/lib/firmware/nvidia/" V "/gsp_ga10x.bin", "x");
 	tree_link(tree, "lib", "usr/lib");
 	tree_file(tree, "etc/OpenCL/vendors/nvidia.icd", "libnvidia-opencl.so.1\n");
+	tree_file(tree, "usr/lib/xorg/modules/drivers/nvidia_drv.so", "x");
 	tree_file(tree, "etc/passwd", "root:x:0:0::/:/bin/sh\n");
 	tree_directory(tree, "usr/local/bin");
 	tree_directory(tree, "tmp");
@@ -190,6 +191,9 @@ static const struct {
 	{ MAKE, "etc/cufile.json", NULL, -ESTALE },
 	{ MAKE, "etc/vulkan/icd.d/nvidia_icd.json", NULL, -ESTALE }, /* for graphics only */
 	{ MAKE, "usr/local/sbin/nvidia-cuda-mps-server", NULL, -ESTALE },
+	{ MAKE, TRIPLET "/nvidia/xorg/nvidia_drv.so", NULL, -ESTALE },
+	{ MAKE, "usr/lib/xorg/modules/extensions/libglxserver_nvidia.so." V, NULL, -ESTALE },
+	{ DELETE, "usr/lib/xorg/modules/drivers/nvidia_drv.so", NULL, -ESTALE },
 	/* what nobody looked at */
 	{ MAKE, "etc/shadow", NULL, 0 },
 	{ DELETE, "etc/passwd", NULL, 0 },
@@ -364,8 +368,8 @@ static const struct {
 	int r;
 } forms[] = {
 	{ "{", "[", "list.json:1:", -EINVAL },
-	{ "\"version\":2", "\"version\":1", "another version", -EINVAL },
-	{ "\"version\":2", "\"version\":\"2\"", "another version", -EINVAL },
+	{ "\"version\":3", "\"version\":2", "another version", -EINVAL },
+	{ "\"version\":3", "\"version\":\"3\"", "another version", -EINVAL },
 	{ "\"driverVersion\":\"" V "\"", "\"driverVersion\":\"\"", "no driver version", -EINVAL },
 	{ "\"driverVersion\"", "\"x\"", "no driver version", -EINVAL },
 	{ "\"marks\"", "\"x\"", "no marks", -EINVAL },

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 #include <unistd.h>
 
 #include "formats/formats.h"
+#include "inject/driver_table.h"
 #include "question.h"
+#include "tree.h"
 
 #define INSTANCE_0 "MIG-00"
 #define INSTANCE_1 "MIG-11"
@@ -258,6 +261,58 @@ TEST(files_beside_the_cards)
 }
 
 /* What stands in the place of a node, and what is said of it. */
+/* The X server of an image looks where its C library's directory says; CDI serves them all. */
+TEST(modules_go_where_the_x_server_looks)
+{
+	static const struct {
+		const char *libc; /* in the image; NULL: nobody looks into it */
+		const char *targets;
+	} images[] = {
+		{ "usr/lib/" LIBRARY_TRIPLET "/libc.so.6",
+		  "/usr/lib/xorg/modules/drivers/nvidia_drv.so" },
+		{ "usr/lib64/libc.so.6", "/usr/lib64/xorg/modules/drivers/nvidia_drv.so" },
+		{ "usr/lib/libc.so.6", "/usr/lib/xorg/modules/drivers/nvidia_drv.so" },
+		{ NULL, "/usr/lib/xorg/modules/drivers/nvidia_drv.so "
+			"/usr/lib64/xorg/modules/drivers/nvidia_drv.so" },
+		{ "etc/passwd", "" }, /* no C library: nodes only */
+	};
+	static char source[] = "/driver/nvidia_drv.so";
+	static char names[][64] = { "/usr/lib/xorg/modules/drivers/nvidia_drv.so",
+				    "/usr/lib64/xorg/modules/drivers/nvidia_drv.so" };
+	char *const list[] = { names[0], names[1] };
+
+	for (size_t i = 0; i < ARRAY_SIZE(images); i++) {
+		struct driver_file file = { .kind = DRIVER_MODULE,
+					    .capabilities = CAPABILITY_DISPLAY,
+					    .source = source,
+					    .names = { .items = (char **)(uintptr_t)list,
+						       .count = 2 } };
+		autostrbuf targets = STRBUF_INIT(4096);
+		struct machine machine;
+		struct edit_plan plan;
+		char tree[TREE_PATH_MAX];
+
+		machine_init(&machine);
+		machine_grant(&machine, "GPU-aa", NULL, NULL);
+		machine.question.files.items = &file;
+		machine.question.files.count = 1;
+		machine.question.injection.capabilities = CAPABILITY_DISPLAY;
+		tree_make(tree);
+		if (images[i].libc)
+			tree_file(tree, images[i].libc, "x");
+		autoclose int root = images[i].libc ? open(tree, O_PATH | O_DIRECTORY) : -1;
+		machine.question.injection.root_fd = root;
+		question_ask(&machine.question, &plan);
+		for (size_t k = 0; k < plan.count; k++)
+			if (plan.edits[k].kind == EDIT_MOUNT)
+				strbuf_addf(&targets, "%s%s", targets.length ? " " : "",
+					    plan.edits[k].name);
+		assert_string_equal(targets.data, images[i].targets);
+		edit_plan_release(&plan);
+		tree_remove(tree);
+	}
+}
+
 static const struct {
 	struct driver_node node; /* instead of the one of that name; path NULL: it is taken away */
 	const char *card, *instance, *channel;
