@@ -112,17 +112,13 @@ static int do_work(struct work *work, struct error *error)
 
 	inventory_init(&inventory);
 	autoclose int root = open(IMAGE, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int r = device_inventory_read(INVENTORY, &inventory, error);
+	int r = device_inventory_read_cards(INVENTORY, &inventory, error);
 	double known = now_us();
 	work->steps[STEP_INVENTORY] = known - start;
 	if (r == 0)
 		r = oci_spec_read(CONFIG_BASE, &spec, error);
 	double done = now_us();
 	work->steps[STEP_READ] = done - known;
-	if (r == 0)
-		r = driver_files_read(KEPT, DRIVER, inventory.driver_version, work->capabilities,
-				      &files, error);
-	work->steps[STEP_FILES] = now_us() - done;
 	if (r < 0)
 		return r;
 	for (unsigned i = 0; i < CARDS; i++)
@@ -130,11 +126,15 @@ static int do_work(struct work *work, struct error *error)
 	struct injection injection = { .inventory = &inventory,
 				       .grants = grants,
 				       .grant_count = 1,
-				       .files = files,
 				       .capabilities = work->capabilities,
 				       .target = INJECT_IMAGE,
 				       .root_fd = root,
 				       .spec = spec };
+	r = driver_files_find_injection(KEPT, &injection, &files, error);
+	work->steps[STEP_FILES] = now_us() - done;
+	if (r < 0)
+		return r;
+	injection.files = files;
 	return plan_and_edit(&injection, spec, work, error);
 }
 
@@ -162,6 +162,9 @@ static void make_bundles(struct work *work)
 	    file_make_directories(WORK "/edited", 0755, &error) < 0)
 		die("cannot make the bundles", &error);
 	copy_file(CONFIG_BASE, WORK "/bare/config.json");
+	cleanup(driver_files_freep) struct driver_files *kept = NULL;
+	if (driver_files_read(KEPT, DRIVER, NULL, work->capabilities, &kept, &error) < 0)
+		die("the list of the driver's files does not hold", &error);
 	if (do_work(&mounts, &error) < 0)
 		die("cannot plan", &error);
 	work->output = WORK "/edited/config.json";
