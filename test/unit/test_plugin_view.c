@@ -359,6 +359,17 @@ static void foreign_on_whole(struct node_world *world)
 	foreign_process(world, false);
 }
 
+static void slices_while_whole(struct node_world *world)
+{
+	world_hold(world, GPU, "1");
+	slices_1(world);
+}
+
+static void hold_gone(struct node_world *world)
+{
+	world_hold(world, GPU, "7");
+}
+
 static void rename_shared(struct node_world *world)
 {
 	free(world->config.time_slicing.resources[0].rename);
@@ -680,4 +691,78 @@ TEST(a_resource_has_a_kind_also_without_devices)
 	assert_int_equal(plugin_view_find(&world.view, UNITS)->count, 0);
 	assert_int_equal(plugin_view_find(&world.view, UNITS)->kind, PLUGIN_UNIT);
 	world_release(&world);
+}
+
+/* With a NUMA node on units the kubelet takes them from several cards without a question. */
+TEST(units_have_no_numa_node_and_all_else_has)
+{
+	unsigned with = 0, without = 0;
+	struct node_world world;
+
+	world_init(&world, 4, 4);
+	mixed_mig_on_1(&world);
+	world_set_mode(&world, 3, CARD_MODE_SLICES, false);
+	world.inventory.cards[2].numa = -1;
+	world_hold(&world, UNITS, "3m0 9m1");
+	world_build(&world, false);
+	for (size_t i = 0; i < world.view.count; i++) {
+		const struct plugin_resource *resource = &world.view.resources[i];
+		struct kubelet_device *list;
+
+		assert_int_equal(plugin_resource_list(&world.view, resource, &list, NULL), 0);
+		for (size_t k = 0; k < resource->count; k++) {
+			const struct plugin_device *device = &resource->devices[k];
+			int numa = world.view.cards[device->card].numa;
+
+			assert_string_equal(list[k].id, device->id);
+			assert_int_equal(list[k].healthy, device->healthy);
+			if (strcmp(resource->name, UNITS) == 0 || numa < 0) {
+				assert_int_equal(list[k].numa_count, 0);
+				without++;
+			} else {
+				assert_int_equal(list[k].numa_count, 1);
+				assert_int_equal(*list[k].numa, numa);
+				with++;
+			}
+		}
+		free(list);
+	}
+	assert_int_equal(with, 3);    /* card 0 and two MIG devices */
+	assert_int_equal(without, 6); /* card 2, four units, and one of a card that is gone */
+	world_release(&world);
+}
+
+/* What is said of a device: the first of RESOURCE that is not healthy. */
+static const struct {
+	void (*set)(struct node_world *world);
+	const char *resource, *says;
+} explained[] = {
+	{ suspect_1, GPU, "card GPU-00000000-0000-0000-0000-000000000001 is suspect: XID 79" },
+	{ lose_1, GPU, "is lost: XID 79" },
+	{ foreign_on_slices, UNITS,
+	  "process 4711 (, user 0) has no grant; without one 512 MiB are used" },
+	{ slices_while_whole, UNITS, "is held in another mode until that Pod ends" },
+	{ hold_gone, GPU, "is no more on this machine, and a Pod still holds it" },
+};
+
+TEST(a_device_that_is_not_healthy_says_why)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(explained); i++) {
+		const struct plugin_resource *resource;
+		char text[REASON_TEXT_MAX] = "all are healthy";
+		struct node_world world;
+
+		world_init(&world, 2, 4);
+		explained[i].set(&world);
+		world_build(&world, false);
+		resource = plugin_view_find(&world.view, explained[i].resource);
+		assert_non_null(resource);
+		for (size_t k = resource->count; k > 0; k--)
+			if (!resource->devices[k - 1].healthy)
+				plugin_device_explain(&world.view, &resource->devices[k - 1], text,
+						      sizeof(text));
+		if (!strstr(text, explained[i].says))
+			fail_msg("%s", text);
+		world_release(&world);
+	}
 }
