@@ -519,7 +519,7 @@ static void on_ready(void *user, unsigned events)
 	const char *wrong = NULL;
 
 	enter(http2);
-	if (events & LOOP_READ && !(http2->server && is_stuck(http2) && !(events & LOOP_WRITE)))
+	if (events & LOOP_READ)
 		wrong = receive(http2);
 	if (leave(http2))
 		settle(http2, wrong);
