@@ -56,11 +56,11 @@ struct grpc_call {
 	uint64_t timeout_ms;
 	struct refusal refusal;
 	struct grpc_reader reader;
-	bool post, grpc, timed; /* what the headers said */
-	bool whole;             /* the message is there */
-	bool handled;           /* handle() was called */
-	bool responded;         /* the header list of the answer is on its way */
-	bool ending;            /* inside cancelled() */
+	bool post, grpc, timed, encoded; /* what the headers said */
+	bool whole;                      /* the message is there */
+	bool handled;                    /* handle() was called */
+	bool responded;                  /* the header list of the answer is on its way */
+	bool ending;                     /* inside cancelled() */
 };
 
 static void enter(struct grpc_server *server)
@@ -138,20 +138,22 @@ static void call_end(struct grpc_call *call, enum grpc_status status, const char
 {
 	autostrbuf message = STRBUF_INIT(GRPC_TEXT_MAX * 3);
 	char number[12];
-	struct http2_header list[4] = { { ":status", "200" },
+	struct http2_header list[5] = { { ":status", "200" },
 					{ "content-type", "application/grpc" },
-					{ "grpc-status", number },
-					{ "grpc-message", NULL } };
-	bool with_text = text && *text;
+					{ "grpc-status", number } };
+	size_t count = 3;
 
 	snprintf(number, sizeof(number), "%u", (unsigned)status);
 	grpc_text_encode(&message, text ? text : "");
-	list[3].value = message.data;
+	if (message.length)
+		list[count++] = (struct http2_header){ "grpc-message", message.data };
+	if (call->encoded)
+		list[count++] = (struct http2_header){ "grpc-accept-encoding", "identity" };
 	int r = strbuf_failed(&message);
 	if (r == 0 && call->responded)
-		r = http2_finish(call->stream, list + 2, with_text ? 2 : 1);
+		r = http2_finish(call->stream, list + 2, count - 2);
 	else if (r == 0)
-		r = http2_respond(call->stream, list, with_text ? 4 : 3, true);
+		r = http2_respond(call->stream, list, count, true);
 	if (r < 0)
 		http2_reset(call->stream, HTTP2_INTERNAL_ERROR);
 	else
@@ -236,7 +238,8 @@ static void header_content_type(struct grpc_call *call, const char *value, size_
 
 static void header_encoding(struct grpc_call *call, const char *value, size_t length)
 {
-	if (!equal(value, length, "identity"))
+	call->encoded = !equal(value, length, "identity");
+	if (call->encoded)
 		refuse(call, GRPC_UNIMPLEMENTED,
 		       "messages compressed with '%.*s' are not read here: send identity",
 		       (int)(length < 64 ? length : 64), value);

@@ -71,7 +71,7 @@ static const struct {
 	  ALONE "grpc-status 12|grpc-message there is no method '/%FF%C3%A9' here\nRST 1 0\n" },
 	{ "gzip", START "H 4 1 " ECHO "|grpc-encoding gzip",
 	  ALONE "grpc-status 12|grpc-message messages compressed with 'gzip' are not read here: "
-		"send identity\n"
+		"send identity|grpc-accept-encoding identity\n"
 		"RST 1 0\n" },
 	{ "a message marked as compressed", START "H 4 1 " ECHO "\nD 0 1 01 00000001 00",
 	  ALONE "grpc-status 13|grpc-message a message is marked as compressed, but no "
