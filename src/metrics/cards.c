@@ -12,6 +12,7 @@
 #define DCGM(name) "DCGM_FI_DEV_" name
 #define MIB_BYTES  1048576.0
 #define PER_MILLI  1000.0
+#define PER_KIB    (1 / 1024.0)
 
 struct card_row {
 	struct metric_description description;
@@ -149,14 +150,14 @@ static const struct card_row rows[] = {
 	{ { DCGM("ROW_REMAP_FAILURE"), "gauge", "1: a memory row could not be remapped.", "NVML" },
 	  CARD_VALUE_REMAPPED_FAILED,
 	  0 },
-	{ { "gpupool_card_nvlink_transmit_kibibytes_total", "counter",
-	    "Data sent by all NVLinks of the card (in KiB).", "NVML" },
+	{ { "gpupool_card_nvlink_transmit_bytes_total", "counter",
+	    "Data sent by all NVLinks of the card.", "NVML" },
 	  CARD_VALUE_NVLINK_TX,
-	  0 },
-	{ { "gpupool_card_nvlink_receive_kibibytes_total", "counter",
-	    "Data received by all NVLinks of the card (in KiB).", "NVML" },
+	  PER_KIB },
+	{ { "gpupool_card_nvlink_receive_bytes_total", "counter",
+	    "Data received by all NVLinks of the card.", "NVML" },
 	  CARD_VALUE_NVLINK_RX,
-	  0 },
+	  PER_KIB },
 };
 
 _Static_assert(ARRAY_SIZE(rows) == CARD_VALUE_MAX, "each value has a series");
