@@ -2,6 +2,7 @@
 /* gpupoold: the node daemon. What it knows of its options is the table in model/plugin_config.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +124,9 @@ int main(int argc, char **argv)
 {
 	cleanup(plugin_flags_release) struct plugin_flags flags = { .action = PLUGIN_RUN };
 	struct error error = ERROR_INIT;
+
+	(void)mallopt(M_ARENA_MAX,
+		      1); /* its threads take turns: a heap each would only lie there */
 
 	start_from_known_state();
 	int r = plugin_flags_parse(argc, argv, &flags, &error);

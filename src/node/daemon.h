@@ -113,7 +113,7 @@ struct daemon {
 	struct pod_resources *pod_resources;
 	bool listing;
 	struct kubelet_holdings holdings; /* for the labels of metrics */
-	uint64_t holdings_ms, asked_ms, resent_ms;
+	uint64_t holdings_ms, asked_ms, resent_ms, swept_ms;
 
 	/* Allocate: questions.c */
 	struct question *first, **last;

@@ -31,6 +31,11 @@ static void relist(struct daemon *daemon)
 static void take_xid(struct daemon *daemon, const struct device_event *event)
 {
 	bool counts = plugin_config_xid_counts(&daemon->config, event->data);
+
+	if (!event->data) { /* no error has this number: something is wrong with the event, not the card */
+		cards_hint(daemon);
+		return;
+	}
 	int r = health_xid(&daemon->health, event->uuid, event->bus_id, event->data, counts,
 			   time(NULL));
 

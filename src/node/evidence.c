@@ -8,8 +8,10 @@
 #include <time.h>
 
 #define CHECKPOINT_MS 50    /* the kubelet writes a file beside it and renames it */
+#define SEEN_MS       1500  /* the same where every Pod has been seen to run */
 #define SWEEP_MS      500   /* so long a Pod may live unseen */
 #define UNSEEN_MS     2000  /* a Pod whose processes nobody saw by then may have ended already */
+#define NEW_MS        10000 /* a Pod that was not seen by then is looked for as the others */
 #define LIST_MS       3000  /* between two questions about Pods that may have ended */
 #define LIST_BLIND_MS 10000 /* the same where processes cannot be seen */
 #define QUIET_MS      1000  /* between an Allocate and List: kubernetes#137534 */
@@ -205,6 +207,17 @@ static bool somebody_unknown(const struct daemon *daemon)
 	return false;
 }
 
+static bool somebody_is_new(const struct daemon *daemon)
+{
+	uint64_t now = loop_now_ms(daemon->loop);
+
+	for (size_t i = 0; i < daemon->ledger.count; i++)
+		if (!daemon->ledger.entries[i]->ran &&
+		    now - daemon->ledger.entries[i]->answered_ms < NEW_MS)
+			return true;
+	return false;
+}
+
 /* Only while somebody holds something, or somebody reads metrics. */
 static void sweep(void *user)
 {
@@ -218,6 +231,9 @@ static void sweep(void *user)
 		kubelet_holdings_release(&daemon->holdings);
 		return;
 	}
+	if (now - daemon->swept_ms < SEEN_MS && !somebody_is_new(daemon))
+		return;
+	daemon->swept_ms = now;
 	look(daemon);
 	if (somebody_unknown(daemon)) {
 		daemon->resent_ms = now;
