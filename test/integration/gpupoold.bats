@@ -437,3 +437,32 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	grep -q 'mount=/run/driver/usr/lib/x86_64-linux-gnu/libcuda.so' <<<"$REPLY"
 	not grep -q cdi= <<<"$REPLY"
 }
+
+@test "MIG: eight whole cards become 24 instances and whole cards again, while a Pod keeps its card" {
+	begin --mig-strategy=mixed
+	run_pod one $GPU=1
+	held=$(ids_of one)
+	for card in $(scrape metrics | grep -o '^gpupool_card_health{gpu="[0-9]*",UUID="[^"]*",state="healthy"' | sed 's/.*UUID="\([^"]*\)".*/\1/'); do
+		[ "$card" = "$held" ] || inside "$SIMDRIVER" mig --root "$DRIVER" 3g.40gb,2g.20gb,2g.20gb --card "$card"
+	done
+	soon 8 counts_are nvidia.com/mig-2g.20gb 14 14
+	soon 5 counts_are nvidia.com/mig-3g.40gb 7 7
+	soon 8 counts_are $GPU 1 1
+	run_pod two nvidia.com/mig-2g.20gb=1
+	kubelet answer two main nvidia.com/mig-2g.20gb
+	name=$(grep -o 'MIG-[^ ]*' <<<"$REPLY")
+	seen /run/cdi/k8s.device-plugin.nvidia.com-gpu.json | jq -e --arg name "$name" '.devices[] | select(.name == $name)' >/dev/null
+	# An XID of a card marks all of its instances, and nobody else's.
+	other=$(scrape metrics | grep -o '^gpupool_card_health{gpu="[0-9]*",UUID="[^"]*"' | sed 's/.*UUID="\([^"]*\)".*/\1/' | sort -u | grep -v "$held" | head -1)
+	driver_fault xid --xid 62 --card "$other"
+	soon 5 counts_are nvidia.com/mig-2g.20gb 14 12
+	soon 5 counts_are nvidia.com/mig-3g.40gb 7 6
+	kubelet end two
+	soon 10 is 0 metric gpupool_devices_held resource=\"nvidia.com/mig-2g.20gb\" mode=\"mig\"
+	for card in $(scrape metrics | grep -o '^gpupool_card_health{gpu="[0-9]*",UUID="[^"]*",state="healthy"' | sed 's/.*UUID="\([^"]*\)".*/\1/'); do
+		[ "$card" = "$held" ] || inside "$SIMDRIVER" mig --root "$DRIVER" off --card "$card"
+	done
+	soon 10 counts_are nvidia.com/mig-3g.40gb 0 0
+	soon 10 counts_are $GPU 8 7
+	[ "$(ids_of one)" = "$held" ]
+}
