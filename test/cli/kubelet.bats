@@ -65,6 +65,15 @@ start_plugin() { # RESOURCE=COUNT...
 	[[ $output == *"is in the hands of Pods a and b"* ]]
 }
 
+@test "short offers, Pods that linger, one ID for two, a checkpoint that is gone" {
+	start_plugin nvidia.com/gpu=4
+	run "$lib/fake_kubelet" "$folder" "$data/hostile.scenario"
+	[ "$status" = 0 ] || { echo "$output"; return 1; }
+	grep -q '^twice gpu-.: b, c' <<<"$output"
+	grep -q '^twice gpu-.: d, e' <<<"$output"
+	grep -q '^twice gpu-.: [cde], f' <<<"$output"
+}
+
 @test "an expectation that is not met ends the scenario with its line" {
 	printf 'kubelet start\nexpect streams 1\n' >"$folder/scenario"
 	run "$lib/fake_kubelet" "$folder" "$folder/scenario"

@@ -436,6 +436,18 @@ static void allocate_ended(enum grpc_status status, const char *text, void *user
 	finish(kubelet, take_answer(kubelet, resource));
 }
 
+/* A Pod ends while the plugin is asked, and somebody calls List: kubernetes/kubernetes#137534. */
+static void list_now(struct fake_kubelet *kubelet)
+{
+	for (const struct fake_pod *pod = kubelet->pods; pod; pod = pod->next) {
+		if (strncmp(pod->name, "dying", 5) == 0 && pod->state == FAKE_POD_RUNNING) {
+			fake_kubelet_end_pod(kubelet, pod->name);
+			break;
+		}
+	}
+	fake_kubelet_collect(kubelet);
+}
+
 static enum outcome call_allocate(struct fake_kubelet *kubelet)
 {
 	cleanup(kubelet_bytes_release) struct kubelet_bytes bytes = { .data = NULL };
@@ -462,7 +474,7 @@ static enum outcome call_allocate(struct fake_kubelet *kubelet)
 	if (outcome == REFUSED)
 		fake_restore_allocated(kubelet);
 	if (kubelet->knobs.list_in_allocate)
-		fake_kubelet_collect(kubelet);
+		list_now(kubelet);
 	return outcome;
 }
 

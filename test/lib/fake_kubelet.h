@@ -48,8 +48,8 @@ struct fake_kubelet_knobs {
 	unsigned status_ms;       /* 10000: between two updates of the node's status */
 	unsigned grace_ms;        /* 300000: for how long an ended plugin keeps its capacity */
 	unsigned most_available;  /* 0: all; else so many of them stand in the next questions */
-	bool list_in_allocate;    /* somebody calls List of pod-resources during each Allocate */
-	bool refuse_questions;    /* pod-resources answers with its rate limit */
+	bool list_in_allocate; /* during each Allocate a Pod named dying... ends, and somebody calls List */
+	bool refuse_questions; /* pod-resources answers with its rate limit */
 };
 
 int fake_kubelet_new(struct loop *loop, const struct fake_kubelet_options *options,

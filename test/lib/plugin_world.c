@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin_world.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,4 +222,15 @@ bool kept(struct world *world)
 const char *world_log_end(const struct world *world)
 {
 	return world->log.data + (world->log.length > 650 ? world->log.length - 650 : 0);
+}
+
+void world_socket(const struct world *world, char *path, size_t size)
+{
+	DIR *directory = opendir(world->directory);
+
+	assert_non_null(directory);
+	for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory))
+		if (strncmp(entry->d_name, "gpupool-", 8) == 0)
+			snprintf(path, size, "%s/%s", world->directory, entry->d_name);
+	closedir(directory);
 }

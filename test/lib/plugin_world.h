@@ -38,6 +38,7 @@ bool listed(struct world *world);
 bool unlisted(struct world *world);
 bool idle(struct world *world);
 bool kept(struct world *world);
+void world_socket(const struct world *world, char *path, size_t size); /* the plugin's */
 const char *world_log_end(const struct world *world);
 unsigned count_lines(const struct world *world, const char *start);
 /* A world in which the plugin is listed with COUNT devices. */

@@ -163,6 +163,53 @@ TEST(a_stream_that_a_kubelet_of_1_36_closes_is_made_again)
 	closed_stream(true);
 }
 
+/* The kubelet may still be busy with the old stream as long as a connection is open: no call before. */
+TEST(no_registration_before_the_old_connections_are_closed)
+{
+	struct grpc_client *client = NULL;
+	char path[TREE_PATH_MAX + 300] = "";
+	struct world world;
+
+	world_listed(&world, 4);
+	world_socket(&world, path, sizeof(path));
+	assert_int_equal(grpc_client_connect(world.loop,
+					     &(struct grpc_client_options){ .socket_path = path },
+					     &client, NULL),
+			 0);
+	linger(&world, 20);
+	fake_kubelet_disconnect(world.kubelet, GPU);
+	linger(&world, 500);
+	assert_int_equal(count_lines(&world, "Register "), 1);
+	uint64_t start = loop_now_ms(world.loop);
+	grpc_client_free(client);
+	linger(&world, 60);
+	assert_int_equal(count_lines(&world, "Register "), 1);
+	WAIT(&world, listed);
+	assert_in_range(loop_now_ms(world.loop) - start, 100, 1400);
+	world_end(&world);
+}
+
+/* Nor is it waited for for ever. */
+TEST(a_connection_that_stays_is_cut)
+{
+	struct grpc_client *client = NULL;
+	char path[TREE_PATH_MAX + 300] = "";
+	struct world world;
+
+	world_listed(&world, 4);
+	world_socket(&world, path, sizeof(path));
+	assert_int_equal(grpc_client_connect(world.loop,
+					     &(struct grpc_client_options){ .socket_path = path },
+					     &client, NULL),
+			 0);
+	linger(&world, 20);
+	fake_kubelet_disconnect(world.kubelet, GPU);
+	WAIT(&world, listed);
+	assert_false(grpc_client_usable(client));
+	grpc_client_free(client);
+	world_end(&world);
+}
+
 /* The control: what happens to a plugin that does register beside its own stream. */
 TEST(the_fake_of_1_36_ends_the_new_stream_with_the_old)
 {

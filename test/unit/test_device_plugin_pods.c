@@ -340,3 +340,64 @@ TEST(the_runtime_is_asked_for_cdi)
 	grpc_server_close(server);
 	world_end(&world);
 }
+
+/* --- PreStartContainer: not asked for, and answered to whoever asks --- */
+
+static void take_end(enum grpc_status status, const char *text, void *user)
+{
+	struct told *told = user;
+
+	told->count++;
+	told->number = (int)status;
+	snprintf(told->text, sizeof(told->text), "%s", text);
+}
+
+TEST(other_callers_get_answers_too)
+{
+	static const struct {
+		const char *method, *message;
+		size_t size;
+		enum grpc_status status;
+		const char *text; /* a part of it */
+	} rows[] = {
+		{ "PreStartContainer",
+		  "\x0a\x01"
+		  "a",
+		  3, GRPC_OK, "" },
+		{ "PreStartContainer", "\x0a\x01\xff", 3, GRPC_INVALID_ARGUMENT, "no UTF-8" },
+		{ "GetDevicePluginOptions", "", 0, GRPC_OK, "" },
+		{ "Allocate", "", 0, GRPC_INVALID_ARGUMENT, "is for 0 containers" },
+		{ "Allocate", "\x0a\x03\x0a\x01x", 5, GRPC_OK, "" },
+		{ "GetPreferredAllocation", "\x0a", 1, GRPC_INVALID_ARGUMENT, "cut off" },
+		{ "Nothing", "", 0, GRPC_UNIMPLEMENTED, "" },
+	};
+	struct grpc_client *client = NULL;
+	char path[TREE_PATH_MAX + 300] = "";
+	struct world world;
+
+	world_listed(&world, 2);
+	world_socket(&world, path, sizeof(path));
+	assert_int_equal(grpc_client_connect(world.loop,
+					     &(struct grpc_client_options){ .socket_path = path },
+					     &client, NULL),
+			 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct told told = { .count = 0 };
+		char method[96];
+
+		snprintf(method, sizeof(method), "/v1beta1.DevicePlugin/%s", rows[i].method);
+		const struct grpc_request request = { .path = method,
+						      .message = rows[i].message,
+						      .size = rows[i].size,
+						      .on_end = take_end,
+						      .user = &told };
+		assert_int_equal(grpc_client_call(client, &request, NULL, NULL), 0);
+		linger(&world, 20);
+		if (told.count != 1 || told.number != (int)rows[i].status ||
+		    !strstr(told.text, rows[i].text))
+			fail_msg("row %zu: %u, %d, \"%s\"", i, told.count, told.number, told.text);
+	}
+	assert_true(listed(&world));
+	grpc_client_free(client);
+	world_end(&world);
+}
