@@ -48,7 +48,8 @@ static const char help[] =
 	"            stop, with another --version, it is an upgraded driver\n"
 	"  stop      end the daemon; --remove also removes what was made\n"
 	"  status    what runs, each card's memory and faults\n"
-	"  mig       another MIG layout of the card (all cards without --card), at once, while\n"
+	"  mig       another MIG layout of the card (all that can, without --card), at once, "
+	"while\n"
 	"            programs run; refused while any of them uses the card\n"
 	"  fault     lost      the card falls off the bus (all cards without --card); XID 79\n"
 	"            hang      calls block: of one card, or of the whole driver; for --for MS\n"
@@ -240,7 +241,8 @@ static int command_mig(struct options *options)
 		return find_card(options->card, profile, &minor) != 0 ||
 		       make_layout(options, minor, options->word) != 0;
 	for (uint32_t i = 0; i < profile->card_count; i++) {
-		if (make_layout(options, profile->cards[i].minor, options->word) != 0)
+		if (profile->cards[i].model->mig != NULL &&
+		    make_layout(options, profile->cards[i].minor, options->word) != 0)
 			return 1;
 	}
 	return 0;

@@ -299,11 +299,13 @@ contained() {
 		export LD_LIBRARY_PATH="$2/usr/lib/x86_64-linux-gnu"
 		"$2/usr/bin/nvidia-smi" -L | grep -c MIG
 		"$2/usr/bin/nvidia-smi" --query-gpu=mig.mode.current --format=csv,noheader | grep -c Enabled
+		"$1" mig --root "$2" 1g.10gb && "$2/usr/bin/nvidia-smi" -L | grep -c MIG
+		"$1" mig --root "$2" 1g.10gb*7 --card 0 && "$1" mig --root "$2" off --card 5
 		"$1" fault --root "$2" mismatch; ls "$2/proc/driver/nvidia/capabilities/gpu0/mig" | wc -l
 		"$1" fault --root "$2" missing; "$1" fault --root "$2" recover
 		"$2/usr/bin/nvidia-smi" -L | grep -c MIG
 		ls "$2/proc/driver/nvidia/capabilities/gpu0/mig" | wc -l
 		"$1" stop --root "$2" --remove' - "$SIMDRIVER" "$root" >out 2>&1 3>&- || true
 	cat out
-	[ "$(xargs <out)" = "7 2 7 0 0" ]
+	[ "$(xargs <out)" = "7 2 8 7 0 0" ]
 }
