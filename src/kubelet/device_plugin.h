@@ -42,7 +42,7 @@ struct device_plugin_callbacks {
 	/* CALL is the callee's: exactly one device_plugin_answer() or _refuse(), at once or later. */
 	void (*allocate)(struct device_plugin_call *call, const struct string_list *ids,
 			 void *user);
-	/* TEXT: one sentence, never NULL. */
+	/* TEXT: one sentence, never NULL. It may come inside device_plugin_update(). */
 	void (*event)(enum device_plugin_event event, const char *text, void *user);
 };
 
