@@ -281,7 +281,7 @@ static bool bench_run(void)
 	struct numbers numbers = { 0 };
 	struct error error = ERROR_INIT;
 
-	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGPIPE, &(const struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	if (file_make_directories(PLUGINS, 0755, &error) < 0 ||
 	    file_write_atomic(CONFIG, config_text, strlen(config_text), 0644, &error) < 0 ||
 	    loop_new(&bench.loop, &error) < 0 ||

@@ -30,6 +30,7 @@ struct node_resource { /* one name that the kubelet knows, with its socket */
 	struct device_plugin *plugin; /* NULL while nothing is served */
 	bool known;                   /* the kubelet was reached at all */
 	uint64_t listed_ms; /* when the list was sent last; 0: never, or the stream ended */
+	bool rivalled;      /* another plugin took it, and the kubelet was not told of ours since */
 	char trouble[256];  /* the last sentence that was no good news; "" */
 	uint64_t ends, rivals, granted, answer_ms;
 	struct refusal_count *refusals; /* owned */
@@ -113,7 +114,7 @@ struct daemon {
 	struct pod_resources *pod_resources;
 	bool listing;
 	struct kubelet_holdings holdings; /* for the labels of metrics */
-	uint64_t holdings_ms, asked_ms, resent_ms, swept_ms;
+	uint64_t holdings_ms, asked_ms, resent_ms, swept_ms, rivals_ms;
 
 	/* Allocate: questions.c */
 	struct question *first, **last;
@@ -126,6 +127,7 @@ struct daemon {
 	bool cdi_known, cdi_asking;
 	struct loop_timer *runtime_timer;
 	uint64_t runtime_began_ms;
+	char runtime_socket[4096];
 
 	/* Metrics: report.c */
 	struct http_server *http;
@@ -167,6 +169,11 @@ void events_end(struct daemon *daemon);
 /* lists.c: builds the view anew from INVENTORY (taken over on success; NULL: as it is) and sends it. */
 int lists_update(struct daemon *daemon, struct inventory *inventory, struct error *error);
 void lists_stop(struct daemon *daemon);
+/*
+ * A kubelet (1.37 seen) that was told of two plugins for one resource asks the newer, and forgets the resource when
+ * that one is gone, although the stream of the older lives: ours is begun anew once no other is there.
+ */
+void lists_check_rivals(struct daemon *daemon);
 bool lists_ready(const struct daemon *daemon);
 
 /* evidence.c */

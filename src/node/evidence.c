@@ -84,6 +84,9 @@ int evidence_merge(struct daemon *daemon, const struct ledger_evidence *evidence
 	for (size_t i = 0; i < reasons.count; i++) {
 		autostrbuf text = STRBUF_INIT(2048);
 
+		if (!reasons.items[i].node[0])
+			reason_text(reasons.items[i].node, sizeof(reasons.items[i].node), "%s",
+				    daemon->host);
 		if (reason_sentence(&reasons.items[i], &text) == 0)
 			daemon_warning(daemon, "%s", text.data);
 	}
@@ -227,6 +230,10 @@ static void sweep(void *user)
 		      now - daemon->holdings_ms > 10000;
 	struct error error = ERROR_INIT;
 
+	if (now - daemon->rivals_ms >= SEEN_MS) {
+		daemon->rivals_ms = now;
+		lists_check_rivals(daemon);
+	}
 	if (!daemon->ledger.count) {
 		kubelet_holdings_release(&daemon->holdings);
 		return;

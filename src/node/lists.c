@@ -2,9 +2,13 @@
 /* What the kubelet is told: the view is built anew after every change, and each list that differs sent. */
 #include "node/daemon.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #define SETTLE_MS 1200 /* plugin_view_build(): a second, and the 50 ms in which lists are joined */
 
@@ -51,6 +55,8 @@ static void on_event(enum device_plugin_event event, const char *text, void *use
 	resource->listed_ms = event == DEVICE_PLUGIN_LISTED ? loop_now_ms(daemon->loop) : 0;
 	resource->ends += event == DEVICE_PLUGIN_ENDED;
 	resource->rivals += event == DEVICE_PLUGIN_RIVAL;
+	if (event == DEVICE_PLUGIN_RIVAL)
+		resource->rivalled = true;
 	reason_text(resource->trouble, sizeof(resource->trouble), "%s", good ? "" : text);
 	if (good)
 		daemon_info(daemon, "%s: %s", resource->name, text);
@@ -275,6 +281,71 @@ int lists_start(struct daemon *daemon, struct error *error)
 {
 	return loop_timer_start(daemon->loop, LOOP_NEVER, 0, on_settle, daemon,
 				&daemon->settle_timer, error);
+}
+
+/* Somebody else listens at PATH. */
+static bool is_of_others(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer = { .pid = 0 };
+	socklen_t size = sizeof(peer);
+	autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 || strlen(path) >= sizeof(address.sun_path))
+		return true; /* not known: nothing is done */
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return errno == EAGAIN || errno == EINPROGRESS;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid != getpid();
+}
+
+/* A plugin of others is in the kubelet's folder, and lives. */
+static bool others_are_there(const struct daemon *daemon)
+{
+	const char *slash = strrchr(daemon->config.kubelet_socket, '/');
+	autostrbuf path = STRBUF_INIT(PATH_MAX);
+	struct dirent *entry;
+	bool found = false;
+
+	strbuf_add(&path, daemon->config.kubelet_socket,
+		   (size_t)(slash + 1 - daemon->config.kubelet_socket));
+	DIR *directory = strbuf_failed(&path) < 0 ? NULL : opendir(path.data);
+	if (!directory)
+		return true;
+	while (!found && (entry = readdir(directory))) {
+		autostrbuf name = STRBUF_INIT(PATH_MAX);
+
+		if (entry->d_type != DT_SOCK || strcmp(entry->d_name, KUBELET_SOCKET_NAME) == 0)
+			continue;
+		strbuf_addf(&name, "%s%s", path.data, entry->d_name);
+		found = strbuf_failed(&name) < 0 || is_of_others(name.data);
+	}
+	closedir(directory);
+	return found;
+}
+
+void lists_check_rivals(struct daemon *daemon)
+{
+	struct error error = ERROR_INIT;
+	bool any = false;
+
+	for (size_t i = 0; i < daemon->resource_count; i++)
+		any |= daemon->resources[i]->rivalled;
+	if (!any || daemon->stopping || !allocate_is_idle(daemon) || others_are_there(daemon))
+		return;
+	for (size_t i = 0; i < daemon->resource_count; i++) {
+		struct node_resource *resource = daemon->resources[i];
+
+		if (!resource->rivalled || !resource->plugin)
+			continue;
+		daemon_info(daemon, "%s: the other plugin is gone; it is registered anew",
+			    resource->name);
+		device_plugin_stop(resource->plugin);
+		resource->plugin = NULL;
+		resource->rivalled = false;
+	}
+	if (send_lists(daemon, &error) < 0)
+		daemon_warning(daemon, "%s", error.message);
 }
 
 bool lists_ready(const struct daemon *daemon)

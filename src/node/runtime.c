@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -43,15 +44,24 @@ bool runtime_injects(const struct daemon *daemon)
 	return runtime_lists(daemon) & (DEVICE_LIST_CDI_CRI | DEVICE_LIST_CDI_ANNOTATIONS);
 }
 
-static const char *socket_of(const struct daemon *daemon)
+/* Of the host, which a container sees below another root. */
+static const char *socket_of(struct daemon *daemon)
 {
+	const char *root = cards_root(&daemon->config);
 	struct stat status;
 
 	if (daemon->config.cri_socket[0])
 		return daemon->config.cri_socket;
-	for (size_t i = 0; i < ARRAY_SIZE(sockets); i++)
-		if (stat(sockets[i], &status) == 0 && S_ISSOCK(status.st_mode))
-			return sockets[i];
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(sockets); i++) {
+		int length =
+			snprintf(daemon->runtime_socket, sizeof(daemon->runtime_socket), "%s%s",
+				 i < ARRAY_SIZE(sockets) && strcmp(root, "/") != 0 ? root : "",
+				 sockets[i % ARRAY_SIZE(sockets)]);
+
+		if (length > 0 && (size_t)length < sizeof(daemon->runtime_socket) &&
+		    stat(daemon->runtime_socket, &status) == 0 && S_ISSOCK(status.st_mode))
+			return daemon->runtime_socket;
+	}
 	return NULL;
 }
 

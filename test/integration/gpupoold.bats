@@ -466,3 +466,19 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	soon 10 counts_are $GPU 8 7
 	[ "$(ids_of one)" = "$held" ]
 }
+
+@test "another plugin takes the resource: it is named, and ours is back once it is gone" {
+	begin
+	nsenter -t "$NAMESPACE" -m --wd="$PWD" -- "$BUILD/test/lib/device_plugin_probe" "$PLUGINS" $GPU=3 >"$BATS_TEST_TMPDIR/rival" 2>&1 3>&- 7>&- 8<&- &
+	rival=$!
+	soon 10 counts_are $GPU 3 3
+	kubelet add one main:$GPU=1
+	kubelet wait one
+	soon 10 rivals_named
+	says "$rival"
+	kill -KILL $rival
+	wait $rival || true
+	soon 15 counts_are $GPU 8 8
+	run_pod two $GPU=2
+}
+rivals_named() { [ "$(metric gpupool_rivals_total)" -ge 1 ]; }
