@@ -48,8 +48,8 @@ struct grpc_limits {
 	size_t received;  /* bytes of unfinished messages on one connection; 16 MiB */
 	unsigned streams; /* calls at a time on one connection; 100 */
 	unsigned connections; /* of a server; 64 */
-	unsigned
-		greeting_ms; /* until a new connection has to speak HTTP/2; 20 s. It may then be idle for ever */
+	/* Until a new connection has to speak HTTP/2, after which it may be idle for ever; 20 s. */
+	unsigned greeting_ms;
 };
 
 /* A server */

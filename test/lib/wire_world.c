@@ -266,6 +266,9 @@ void wire_world_linger(struct wire_world *world, unsigned ms)
 	for (uint64_t start = loop_now_ms(world->loop); loop_now_ms(world->loop) - start < ms;)
 		loop_run(world->loop);
 	loop_timer_stop(timer);
+	/* On a busy machine that time may pass in a turn or two. */
+	for (int i = 0; i < 8; i++)
+		loop_turn(world->loop);
 }
 
 void wire_answer_release(struct wire_answer *answer)

@@ -3,8 +3,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -337,4 +339,42 @@ TEST(every_allocation_fails_once)
 			break;
 		}
 	}
+}
+
+static unsigned open_descriptors(void)
+{
+	unsigned count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* At each point where a descriptor may be missing: an error, and none is lost. */
+TEST(no_descriptor_is_left)
+{
+	struct world world = { 0 };
+	struct rlimit old, few;
+	int r = -1;
+
+	assert_int_equal(loop_new(&world.loop, &world.error), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	unsigned before = open_descriptors(), failures = 0;
+	for (unsigned more = 0; r < 0; more++) {
+		few = old;
+		few.rlim_cur = 3 + more;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		r = http_server_listen(world.loop, "127.0.0.1", 0, routes, &world, &world.server,
+				       &world.error);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+		if (r < 0) {
+			assert_true(*world.error.message != '\0');
+			assert_int_equal(open_descriptors(), before);
+			failures++;
+		}
+	}
+	assert_true(failures >= 2);
+	http_server_close(TAKE_PTR(world.server));
+	assert_int_equal(open_descriptors(), before);
+	world_end(&world);
 }
