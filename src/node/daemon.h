@@ -29,9 +29,10 @@ struct node_resource { /* one name that the kubelet knows, with its socket */
 	char *name;                   /* owned */
 	struct device_plugin *plugin; /* NULL while nothing is served */
 	bool known;                   /* the kubelet was reached at all */
-	uint64_t listed_ms; /* when the list was sent last; 0: never, or the stream ended */
-	bool rivalled;      /* another plugin took it, and the kubelet was not told of ours since */
-	char trouble[256];  /* the last sentence that was no good news; "" */
+	uint64_t listed_ms;      /* when the list was sent last; 0: never, or the stream ended */
+	uint64_t rests_until_ms; /* not served before: the kubelet has to see the old stream end */
+	bool rivalled;     /* another plugin took it, and the kubelet was not told of ours since */
+	char trouble[256]; /* the last sentence that was no good news; "" */
 	uint64_t ends, rivals, granted, answer_ms;
 	struct refusal_count *refusals; /* owned */
 	size_t refusal_count, refusal_capacity;
@@ -87,8 +88,9 @@ struct daemon {
 	struct loop_poll *events_poll;
 	struct loop_timer *events_timer;
 	bool events_ready, events_wanted;
-	uint64_t events_skip; /* bits of cards that it was told not to touch */
-	pid_t events_caught;  /* a child of before that could not be ended; 0 */
+	uint64_t events_skip;     /* bits of cards that it was told not to touch */
+	pid_t events_caught;      /* a child of before that could not be ended; 0 */
+	uint64_t events_after_ms; /* not started before: the last start failed */
 	struct device_kmsg *kmsg;
 	struct loop_poll *kmsg_poll;
 	char *published; /* text of inventory.json as it is on the disk; owned */

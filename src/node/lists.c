@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define REST_MS   500  /* the kubelet closes its end of the old connection within 100 ms */
 #define SETTLE_MS 1200 /* plugin_view_build(): a second, and the 50 ms in which lists are joined */
 
 const char *step_to_string(enum step step)
@@ -134,7 +135,8 @@ static int resource_get(struct daemon *daemon, const char *name, struct node_res
 		daemon->resources[daemon->resource_count++] = resource;
 	}
 	*ret = resource;
-	return resource->plugin || !daemon->config.kubelet_socket[0]
+	return resource->plugin || !daemon->config.kubelet_socket[0] ||
+			       loop_now_ms(daemon->loop) < resource->rests_until_ms
 		       ? 0
 		       : resource_serve(daemon, resource, error);
 }
@@ -326,11 +328,16 @@ static bool others_are_there(const struct daemon *daemon)
 
 void lists_check_rivals(struct daemon *daemon)
 {
+	uint64_t now = loop_now_ms(daemon->loop);
 	struct error error = ERROR_INIT;
-	bool any = false;
+	bool any = false, rested = false;
 
-	for (size_t i = 0; i < daemon->resource_count; i++)
+	for (size_t i = 0; i < daemon->resource_count; i++) {
 		any |= daemon->resources[i]->rivalled;
+		rested |= !daemon->resources[i]->plugin && daemon->resources[i]->rests_until_ms;
+	}
+	if (rested && !daemon->stopping && send_lists(daemon, &error) < 0)
+		daemon_warning(daemon, "%s", error.message);
 	if (!any || daemon->stopping || !allocate_is_idle(daemon) || others_are_there(daemon))
 		return;
 	for (size_t i = 0; i < daemon->resource_count; i++) {
@@ -343,9 +350,8 @@ void lists_check_rivals(struct daemon *daemon)
 		device_plugin_stop(resource->plugin);
 		resource->plugin = NULL;
 		resource->rivalled = false;
+		resource->rests_until_ms = now + REST_MS;
 	}
-	if (send_lists(daemon, &error) < 0)
-		daemon_warning(daemon, "%s", error.message);
 }
 
 bool lists_ready(const struct daemon *daemon)

@@ -482,3 +482,21 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	run_pod two $GPU=2
 }
 rivals_named() { [ "$(metric gpupool_rivals_total)" -ge 1 ]; }
+
+@test "the driver is upgraded under it: cards are back, specs and metrics are of the new one, and the Pods keep theirs" {
+	begin
+	run_pod one $GPU=2
+	held=$(ids_of one)
+	seen /run/cdi/k8s.device-plugin.nvidia.com-gpu.json >"$BATS_TEST_TMPDIR/old"
+	metric DCGM_FI_DEV_GPU_TEMP DCGM_FI_DRIVER_VERSION=\"535.183.01\"
+	inside "$SIMDRIVER" stop --root "$DRIVER" --remove
+	soon 8 counts_are $GPU 8 0
+	inside "$SIMDRIVER" start --root "$DRIVER" --profile a100-80 --version 535.216.01 3>&- >/dev/null
+	soon 10 counts_are $GPU 8 8
+	soon 5 metric DCGM_FI_DEV_GPU_TEMP DCGM_FI_DRIVER_VERSION=\"535.216.01\"
+	not grep -q 535.216.01 "$BATS_TEST_TMPDIR/old"
+	seen /run/cdi/k8s.device-plugin.nvidia.com-gpu.json | grep -q 535.216.01
+	[ "$(ids_of one)" = "$held" ]
+	run_pod two $GPU=6
+	no_double one two
+}
