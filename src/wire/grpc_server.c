@@ -12,6 +12,7 @@
 #include "wire/socket.h"
 
 #define ACCEPT_ROUNDS   16  /* then others have their turn */
+#define TOGETHER        4   /* times what one connection may keep unfinished, for all of them */
 #define ACCEPT_PAUSE_MS 100 /* when there is no descriptor or memory left */
 
 struct grpc_server {
@@ -25,8 +26,9 @@ struct grpc_server {
 	struct grpc_limits limits;
 	struct connection *connections; /* doubly linked */
 	unsigned connection_count;
-	unsigned busy; /* frames of this file on the stack that look at it after cancelled() */
-	bool closed;   /* freed once it is not busy */
+	size_t received; /* room of all readers of all connections */
+	unsigned busy;   /* frames of this file on the stack that look at it after cancelled() */
+	bool closed;     /* freed once it is not busy */
 };
 
 struct connection {
@@ -98,6 +100,7 @@ static void call_free(struct grpc_call *call)
 	if (call->after)
 		call->after->before = call->before;
 	connection->received -= call->reader.capacity;
+	connection->server->received -= call->reader.capacity;
 	loop_timer_stop(call->deadline);
 	grpc_reader_release(&call->reader);
 	free(call);
@@ -331,12 +334,29 @@ static void refuse_message(struct grpc_call *call, int reason)
 	call_refuse(call);
 }
 
+/* One peer, or all of them together, make us keep too much that is not whole yet. */
+static bool refuse_hoard(struct grpc_call *call)
+{
+	const struct connection *connection = call->connection;
+	const struct grpc_server *server = connection->server;
+	size_t most = server->limits.received;
+
+	if (connection->received > most)
+		refuse(call, GRPC_RESOURCE_EXHAUSTED,
+		       "unfinished messages of this connection have %zu bytes; the limit is %zu",
+		       connection->received, most);
+	else if (server->received / TOGETHER > most)
+		refuse(call, GRPC_RESOURCE_EXHAUSTED,
+		       "unfinished messages of all connections have %zu bytes; the limit is %zu",
+		       server->received, most * TOGETHER);
+	return call->refusal.status != GRPC_OK;
+}
+
 static void on_data(struct http2_stream *stream, void *owner, const unsigned char *bytes,
 		    size_t size)
 {
 	struct grpc_call *call = owner;
 	struct connection *connection = call->connection;
-	size_t most = connection->server->limits.received;
 
 	(void)stream;
 	while (size > 0 && !call->refusal.http) {
@@ -350,15 +370,12 @@ static void on_data(struct http2_stream *stream, void *owner, const unsigned cha
 		}
 		int r = grpc_reader_take(&call->reader, &bytes, &size, &call->whole);
 		connection->received += call->reader.capacity - before;
+		connection->server->received += call->reader.capacity - before;
 		if (r < 0) {
 			refuse_message(call, r);
 			return;
 		}
-		if (connection->received > most) {
-			refuse(call, GRPC_RESOURCE_EXHAUSTED,
-			       "unfinished messages of this connection have %zu bytes; the limit "
-			       "is %zu",
-			       connection->received, most);
+		if (refuse_hoard(call)) {
 			call_refuse(call);
 			return;
 		}

@@ -43,10 +43,10 @@ const char *grpc_status_to_string(enum grpc_status status); /* "DEADLINE_EXCEEDE
 
 /* What a peer may make us hold. 0 stands for the default. */
 struct grpc_limits {
-	size_t message;   /* bytes of one received message; 4 MiB, as in grpc-go */
-	size_t unsent;    /* bytes one connection has not taken yet, then it is closed; 16 MiB */
-	size_t received;  /* bytes of unfinished messages on one connection; 16 MiB */
-	unsigned streams; /* calls at a time on one connection; 100 */
+	size_t message; /* bytes of one received message; 4 MiB, as in grpc-go */
+	size_t unsent;  /* bytes one connection has not taken yet, then it is closed; 16 MiB */
+	size_t received; /* bytes of unfinished messages on one connection, a quarter of all; 16 MiB */
+	unsigned streams;     /* calls at a time on one connection; 100 */
 	unsigned connections; /* of a server; 64 */
 	/* Until a new connection has to speak HTTP/2, after which it may be idle for ever; 20 s. */
 	unsigned greeting_ms;

@@ -235,6 +235,39 @@ TEST(the_server_ends)
 	wire_world_end(&world);
 }
 
+/* Each keeps less than one may; together it is too much, until some go. */
+TEST(unfinished_messages_of_many_are_bounded)
+{
+	enum { PEERS = 8 };
+	struct grpc_limits limits = { .received = 66000, .message = 65535 };
+	struct wire_world world;
+	struct raw_peer peers[PEERS];
+	struct wire_answer answer = { 0 };
+	unsigned refused = 0;
+
+	wire_world_start(&world, &limits);
+	for (int i = 0; i < PEERS; i++) {
+		raw_peer_connect(&peers[i], &world);
+		raw_peer_play(&peers[i], "P\nS\nA\nH 4 1 :method POST|:scheme http|"
+					 ":path /test.Test/Echo|content-type application/grpc\n"
+					 "D 0 1 00 0000ffff\nN 3 X 004000 00 00 00000001&Z 16384");
+		if (strstr(peers[i].said.data, "grpc-status 8|grpc-message unfinished messages of "
+					       "all connections have "))
+			refused++;
+		else
+			assert_string_equal(peers[i].said.data, "");
+	}
+	assert_true(refused >= 2 && refused <= 4);
+	for (int i = 0; i < PEERS; i++)
+		raw_peer_end(&peers[i]);
+	wire_world_linger(&world, 10);
+	wire_world_call(&world, &answer, "/test.Test/Echo", "x", 1, 0);
+	wire_world_wait_end(&world, &answer);
+	assert_int_equal(answer.status, GRPC_OK);
+	wire_answer_release(&answer);
+	wire_world_end(&world);
+}
+
 /* Everything may be ended inside its own callbacks. */
 TEST(the_client_is_freed_in_its_callbacks)
 {
