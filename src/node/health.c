@@ -261,6 +261,8 @@ int health_xid(struct health *health, const char *uuid, const char *bus_id, uint
 		 row->cure == HEALTH_CURE_RESET ? "reset it, or load the driver again"
 						: "it returns when its counters are clear");
 	card->xid = xid;
+	/* What it came back from before is no reset after this one. */
+	card->was_lost = card->evidence[HEALTH_PROBE].health == CARD_LOST;
 	open_evidence(card, HEALTH_XID, row->health, cause, now);
 	return judge(card, now);
 }
