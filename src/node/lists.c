@@ -190,10 +190,13 @@ static bool is_settled(const struct daemon *daemon)
 	return true;
 }
 
-/* A card is named to the kubelet once containers can be given it. */
+/*
+ * A card is named to the kubelet once containers can be given it. How, is decided when one asks: at boot the kubelet
+ * turns Pods away whose devices are not listed, while the runtime has not started yet.
+ */
 static bool may_begin(const struct daemon *daemon)
 {
-	return daemon->known && !daemon->waits[STEP_SPECS][0] && runtime_known(daemon);
+	return daemon->known && !daemon->waits[STEP_SPECS][0];
 }
 
 static void say_view(struct daemon *daemon, const struct plugin_view *before)

@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PATIENCE_MS 2500      /* of the first question: its own deadline is 2 s */
+#define PATIENCE_MS 10000 /* an Allocate of a first start waits so long for it */
+#define LATER_MS    2000
+#define AGAIN_MS    500
 #define PERIOD_MS   60000     /* it is asked again this often */
-#define NAME_KEPT   "runtime" /* below the run directory: what it said last in this boot */
+#define NAME_KEPT   "runtime" /* below the state directory: what it said last */
 
 /* Where runtimes listen when nobody says it (their own defaults; k3s, RKE2, MicroK8s, k0s). */
 static const char *const sockets[] = {
@@ -65,11 +67,11 @@ static const char *socket_of(struct daemon *daemon)
 	return NULL;
 }
 
-/* ---- what it said last: a daemon that restarts need not wait for it ---- */
+/* ---- what it said last: a daemon that starts before the runtime, as at boot, need not wait for it ---- */
 
 static int kept_path(const struct daemon *daemon, struct strbuf *path)
 {
-	strbuf_addf(path, "%s/" NAME_KEPT, daemon->config.run_directory);
+	strbuf_addf(path, "%s/" NAME_KEPT, daemon->config.state_directory);
 	return strbuf_failed(path);
 }
 
@@ -95,7 +97,8 @@ static bool recall(struct daemon *daemon)
 
 /* ---- the question ---- */
 
-static void take(struct daemon *daemon, enum kubelet_cdi cdi, const char *why)
+/* True: it is another decision than before. */
+static bool take(struct daemon *daemon, enum kubelet_cdi cdi, const char *why)
 {
 	bool first = !daemon->cdi_known, changed = daemon->cdi != cdi;
 	struct error error = ERROR_INIT;
@@ -105,12 +108,12 @@ static void take(struct daemon *daemon, enum kubelet_cdi cdi, const char *why)
 	if (first || changed) {
 		daemon_info(daemon, "devices are given by %s: %s",
 			    runtime_injects(daemon) ? "CDI" : "the kubelet's answer", why);
-		keep(daemon);
 		if (lists_update(daemon, NULL, &error) < 0)
 			daemon_warning(daemon, "%s", error.message);
 	}
 	daemon_wait(daemon, STEP_RUNTIME, NULL);
 	allocate_go_on(daemon);
+	return first || changed;
 }
 
 static void answered(const struct kubelet_runtime_status *status, const struct error *error,
@@ -121,7 +124,11 @@ static void answered(const struct kubelet_runtime_status *status, const struct e
 	daemon->cdi_asking = false;
 	if (daemon->stopping)
 		return;
-	loop_timer_set(daemon->runtime_timer, daemon->cdi_known ? PERIOD_MS : 1000, 0);
+	loop_timer_set(daemon->runtime_timer,
+		       !error              ? PERIOD_MS
+		       : daemon->cdi_known ? LATER_MS
+					   : AGAIN_MS,
+		       0);
 	if (error) {
 		/* It starts later, or again: what it said before counts until then. */
 		if (!daemon->cdi_known)
@@ -129,10 +136,11 @@ static void answered(const struct kubelet_runtime_status *status, const struct e
 		return;
 	}
 	enum kubelet_cdi cdi = kubelet_runtime_cdi(status);
-	take(daemon, cdi,
-	     cdi == KUBELET_CDI_ON    ? "the container runtime says that CDI is on"
-	     : cdi == KUBELET_CDI_OFF ? "the container runtime says that CDI is off"
-				      : "the container runtime does not say whether CDI is on");
+	if (take(daemon, cdi,
+		 cdi == KUBELET_CDI_ON    ? "the container runtime says that CDI is on"
+		 : cdi == KUBELET_CDI_OFF ? "the container runtime says that CDI is off"
+					  : "the container runtime does not say whether CDI is on"))
+		keep(daemon);
 }
 
 void runtime_ask(struct daemon *daemon)
@@ -167,8 +175,11 @@ static void due(void *user)
 		return;
 	if (!daemon->cdi_known &&
 	    loop_now_ms(daemon->loop) - daemon->runtime_began_ms >= PATIENCE_MS)
-		take(daemon, KUBELET_CDI_UNKNOWN, "no container runtime answers");
-	loop_timer_set(daemon->runtime_timer, daemon->cdi == KUBELET_CDI_UNKNOWN ? 2000 : PERIOD_MS,
+		(void)take(daemon, KUBELET_CDI_UNKNOWN, "no container runtime answers");
+	loop_timer_set(daemon->runtime_timer,
+		       !daemon->cdi_known                   ? AGAIN_MS
+		       : daemon->cdi == KUBELET_CDI_UNKNOWN ? LATER_MS
+							    : PERIOD_MS,
 		       0);
 	runtime_ask(daemon);
 }
@@ -184,7 +195,7 @@ void runtime_start(struct daemon *daemon)
 
 	daemon->runtime_began_ms = loop_now_ms(daemon->loop);
 	daemon->cdi_known = is_asked(daemon) && recall(daemon);
-	if (loop_timer_start(daemon->loop, PATIENCE_MS, 0, due, daemon, &daemon->runtime_timer,
+	if (loop_timer_start(daemon->loop, AGAIN_MS, 0, due, daemon, &daemon->runtime_timer,
 			     &error) < 0)
 		daemon_warning(daemon, "%s", error.message);
 	runtime_ask(daemon);

@@ -329,9 +329,12 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	inside rm -rf /run/gpupool /run/cdi
 	# A kubelet admits the Pods that are there once it has started its runtime.
 	kubelet admit-delay 3000
+	# The runtime starts later than the daemon.
+	kubelet cdi away
 	node_start
 	kubelet start
-	soon 10 counts_are $GPU 8 8
+	soon 2 counts_are $GPU 8 8
+	kubelet cdi on
 	inside test -s /run/cdi/k8s.device-plugin.nvidia.com-gpu.json
 	[ "$(seen "$LOG" | grep -n 'CDI specs in' | tail -1 | cut -d: -f1)" -lt "$(seen "$LOG" | grep -n 'took the registration' | tail -1 | cut -d: -f1)" ]
 	soon 10 is "$held" ids_of one
@@ -499,4 +502,26 @@ rivals_named() { [ "$(metric gpupool_rivals_total)" -ge 1 ]; }
 	[ "$(ids_of one)" = "$held" ]
 	run_pod two $GPU=6
 	no_double one two
+}
+
+@test "a first start without a runtime: cards are listed at once, an Allocate waits for the decision" {
+	kubelet cdi away
+	kubelet start
+	node_start
+	soon 2 counts_are $GPU 8 8
+	kubelet add one main:$GPU=1
+	sleep 1
+	is waiting kubelet pod one
+	kubelet cdi on
+	[ "$(kubelet wait one)" = running ]
+	kubelet answer one main $GPU
+	grep -q cdi= <<<"$REPLY"
+	# The next start knows it, also where nobody says it.
+	node_stop
+	kubelet cdi away
+	node_start
+	soon 5 counts_are $GPU 8 8
+	run_pod two $GPU=1
+	kubelet answer two main $GPU
+	grep -q cdi= <<<"$REPLY"
 }
