@@ -15,6 +15,8 @@ struct request_of_kubelet {
 	struct map *wanted;                  /* ID to its device */
 	const struct plugin_device **picked; /* owned; in the order of the view */
 	size_t count;
+	struct ledger_entry **gone; /* owned; those that hold some of it no more */
+	size_t gone_count, gone_capacity;
 	struct reason *reason;
 	struct error *error;
 };
@@ -141,13 +143,14 @@ static int refuse_held(const struct request_of_kubelet *request, const char *id,
  * Every entry that holds one of the IDs is asked about. 0: they may be given; -EAGAIN: only List can
  * tell. An answer that refuses goes before one that asks.
  */
-static int check_held(const struct request_of_kubelet *request)
+static int check_held(struct request_of_kubelet *request)
 {
 	const struct plugin_scene *scene = request->scene;
 	bool ask = false;
 
 	for (size_t i = 0; i < scene->ledger->count; i++) {
-		const struct ledger_entry *entry = scene->ledger->entries[i];
+		struct ledger_entry *entry = scene->ledger->entries[i];
+		struct ledger_entry **gone;
 		const char *shared = NULL;
 
 		for (size_t k = 0; k < entry->ids.count && !shared; k++)
@@ -160,7 +163,13 @@ static int check_held(const struct request_of_kubelet *request)
 
 		if (sign == HOLDER_HAS)
 			return refuse_held(request, shared, entry);
-		ask = ask || sign == HOLDER_ASK_SAME || sign == HOLDER_ASK_GONE;
+		ask = ask || sign == HOLDER_ASK;
+		if (sign != HOLDER_GONE)
+			continue;
+		gone = VEC_ADD(&request->gone, &request->gone_count, &request->gone_capacity);
+		if (!gone)
+			return error_no_memory(request->error);
+		*gone = entry;
 	}
 	return ask ? -EAGAIN : 0;
 }
@@ -227,30 +236,17 @@ static int check(struct request_of_kubelet *request, const struct string_list *i
 	return r < 0 ? r : check_held(request);
 }
 
-static bool is_wanted_of(const struct request_of_kubelet *request, const struct ledger_entry *entry)
-{
-	for (size_t i = 0; i < entry->ids.count; i++)
-		if (map_get(request->wanted, entry->ids.items[i]))
-			return true;
-	return false;
-}
-
 /* What a holder that is gone had is its no more; an init container of the same Pod keeps it. */
-static void strip_gone(const struct request_of_kubelet *request, const struct ledger_entry *own)
+static void strip_gone(const struct request_of_kubelet *request)
 {
 	struct ledger *ledger = request->scene->ledger;
 
-	for (size_t i = ledger->count; i > 0; i--) {
-		struct ledger_entry *entry = ledger->entries[i - 1];
+	for (size_t i = 0; i < request->gone_count; i++) {
 		size_t count = ledger->count;
 
-		if (entry == own || !is_wanted_of(request, entry) ||
-		    ledger_ask(ledger, entry, &request->ids, request->scene->evidence) !=
-			    HOLDER_GONE)
-			continue;
 		/* With its last device the entry goes, too. */
 		for (size_t k = 0; k < request->ids.count && ledger->count == count; k++)
-			ledger_strip(ledger, entry, request->ids.items[k]);
+			ledger_strip(ledger, request->gone[i], request->ids.items[k]);
 	}
 }
 
@@ -271,7 +267,7 @@ static int grant(struct request_of_kubelet *request, struct ledger_entry **ret_e
 		return r;
 	}
 	ledger_stamp_entry(entry, scene->evidence);
-	strip_gone(request, entry);
+	strip_gone(request);
 	*ret_entry = entry;
 	*ret_answer = answer;
 	return 0;
@@ -301,5 +297,6 @@ int plugin_allocate(const struct plugin_scene *scene, const char *resource,
 	string_list_release(&request.ids);
 	map_free(request.wanted);
 	free(request.picked);
+	free(request.gone);
 	return r;
 }

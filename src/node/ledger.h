@@ -145,11 +145,10 @@ int ledger_merge(struct ledger *ledger, const struct ledger_evidence *evidence,
 		 struct reason_list *ret_reasons, struct error *error);
 
 enum holder_sign {
-	HOLDER_HAS,      /* it has it: whoever else is offered it is refused */
-	HOLDER_GONE,     /* its Pod ended, and the kubelet knows it */
-	HOLDER_SAME,     /* an ordinary init container of the very Pod that is being admitted */
-	HOLDER_ASK_SAME, /* only pod-resources' List can tell HOLDER_SAME from HOLDER_HAS */
-	HOLDER_ASK_GONE, /* the same of HOLDER_GONE */
+	HOLDER_HAS,  /* it has it: whoever else is offered it is refused */
+	HOLDER_GONE, /* its Pod ended, and the kubelet knows it */
+	HOLDER_SAME, /* an ordinary init container of the very Pod that is being admitted, or gone */
+	HOLDER_ASK,  /* only pod-resources' List can tell: nobody saw a process of its Pod */
 };
 /*
  * What may be done about ENTRY, of which the kubelet offers IDS (NULL: all) again. It does so lawfully

@@ -439,22 +439,22 @@ static bool is_being_admitted(const struct ledger *ledger, const struct ledger_e
 	return now_ms - last->answered_ms < LEDGER_START_MS;
 }
 
-/* Nobody saw it run, and the checkpoint has it. List has no ordinary init containers. */
+/*
+ * The checkpoint has it, and nobody saw it run: it is about to, or it ended soon. List has the Pods that
+ * are active, without ordinary init containers.
+ */
 static enum holder_sign ask_list(const struct ledger *ledger, const struct ledger_entry *entry,
 				 const struct string_list *ids,
 				 const struct ledger_evidence *evidence)
 {
-	if (!entry->earlier && is_being_admitted(ledger, entry, evidence->now_ms)) {
-		if (!evidence->listed)
-			return HOLDER_ASK_SAME;
-		return entry_is_listed(evidence->listed, entry, ids) ? HOLDER_HAS : HOLDER_SAME;
-	}
-	if (!entry->earlier && evidence->now_ms - entry->answered_ms < LEDGER_START_MS)
-		return HOLDER_HAS;
-	if (sign_of(evidence, entry) != POD_IDLE)
+	bool admitted = !entry->earlier && is_being_admitted(ledger, entry, evidence->now_ms);
+
+	if (!admitted && sign_of(evidence, entry) != POD_IDLE)
 		return HOLDER_HAS;
 	if (!evidence->listed)
-		return HOLDER_ASK_GONE;
+		return HOLDER_ASK;
+	if (admitted)
+		return entry_is_listed(evidence->listed, entry, ids) ? HOLDER_HAS : HOLDER_SAME;
 	return pod_is_listed(evidence, entry) ? HOLDER_HAS : HOLDER_GONE;
 }
 

@@ -54,8 +54,8 @@ static bool stands(struct choice *choice, const struct plugin_device *device,
 		choice->sign =
 			ledger_ask(choice->scene->ledger, holder, NULL, choice->scene->evidence);
 	choice->asked = holder;
-	*ret_standing = choice->sign == HOLDER_ASK_GONE ? DOUBTFUL : FREE;
-	return choice->sign == HOLDER_GONE || choice->sign == HOLDER_ASK_GONE;
+	*ret_standing = choice->sign == HOLDER_ASK ? DOUBTFUL : FREE;
+	return choice->sign == HOLDER_GONE || choice->sign == HOLDER_ASK;
 }
 
 static int collect(struct choice *choice, const struct string_list *available)

@@ -237,8 +237,10 @@ bool history_ledger_is_near(const struct history *run, const char *id)
 	return false;
 }
 
-struct room { /* of one card, or of all */
-	size_t sure, maybe;
+struct room {          /* of one card, or of all */
+	size_t sure;   /* nobody's by any book */
+	size_t lawful; /* and what dead Pods have there */
+	size_t maybe;
 };
 
 bool history_is_in(const struct string_list *list, const char *id)
@@ -249,19 +251,28 @@ bool history_is_in(const struct string_list *list, const char *id)
 	return false;
 }
 
-/* Of a Pod that has not started and whose grant is not of this minute: Allocate will ask List. */
+/* Of a Pod that nobody saw run: Allocate will ask List whether it is about to, or has ended. */
 static bool is_doubtful(const struct history *run, const char *id)
 {
 	const struct ledger_entry *entry = ledger_find(&run->world.ledger, id, NULL);
-	uint64_t age = entry ? run->world.evidence.now_ms - entry->answered_ms : 0;
 
-	return entry && !entry->ran && (entry->earlier || age >= LEDGER_START_MS);
+	return entry && !entry->ran;
+}
+
+/* Of a grant that no checkpoint has had: for a second it may be on its way to the kubelet. */
+static bool is_unsettled(const struct history *run, const char *id)
+{
+	for (const struct ledger_entry *entry = ledger_find(&run->world.ledger, id, NULL); entry;
+	     entry = ledger_find(&run->world.ledger, id, entry))
+		if (!entry->pod_uid)
+			return true;
+	return false;
 }
 
 static struct room room_of(const struct history *run, const struct string_list *available,
 			   const struct string_list *must, int card, unsigned pod)
 {
-	struct room room = { 0, 0 };
+	struct room room = { 0, 0, 0 };
 
 	for (size_t i = 0; i < available->count; i++) {
 		const char *id = available->items[i];
@@ -272,6 +283,7 @@ static struct room room_of(const struct history *run, const struct string_list *
 			continue;
 		room.maybe++;
 		room.sure += !history_ledger_is_near(run, id);
+		room.lawful += !is_unsettled(run, id) && !naive_is_taken(&run->node, id, pod);
 	}
 	return room;
 }
@@ -326,40 +338,52 @@ static void check_best(struct history *run, const struct history_question *quest
 	}
 }
 
+static void improve(struct room *best, const struct room *room)
+{
+	best->sure = room->sure > best->sure ? room->sure : best->sure;
+	best->lawful = room->lawful > best->lawful ? room->lawful : best->lawful;
+	best->maybe = room->maybe > best->maybe ? room->maybe : best->maybe;
+}
+
+/* The most that one answer could have beside what must be in it. */
+static struct room best_room(const struct history *run, const struct history_question *question)
+{
+	struct room best = { 0, 0, 0 };
+
+	if (strcmp(question->resource, PLUGIN_RESOURCE_UNITS) != 0)
+		return room_of(run, question->available, question->must, -1, question->pod);
+	for (unsigned card = 0; card < run->world.inventory.card_count; card++) {
+		struct room room =
+			room_of(run, question->available, question->must, (int)card, question->pod);
+
+		if (question->must->count == 0 || card == history_card_of(question->must->items[0]))
+			improve(&best, &room);
+	}
+	return best;
+}
+
 static void check_refused(struct history *run, const struct history_question *question,
 			  const struct reason *reason)
 {
-	bool units = strcmp(question->resource, PLUGIN_RESOURCE_UNITS) == 0;
-	size_t needed = question->size - question->must->count;
-	struct room best = { 0, 0 };
+	size_t must = question->must->count, needed = question->size - must;
+	struct room best = best_room(run, question);
 
 	run->tally.refused[reason->code]++;
 	if (reason->code != REASON_MEMORY_BUSY && reason->code != REASON_DEVICES_BUSY) {
 		history_differ(run, "preferred is refused as %s", reason_name(reason->code));
 		return;
 	}
-	if (!units)
-		best = room_of(run, question->available, question->must, -1, question->pod);
-	for (unsigned card = 0; units && card < run->world.inventory.card_count; card++) {
-		struct room room =
-			room_of(run, question->available, question->must, (int)card, question->pod);
-
-		if (question->must->count && card != history_card_of(question->must->items[0]))
-			continue;
-		best.sure = room.sure > best.sure ? room.sure : best.sure;
-		best.maybe = room.maybe > best.maybe ? room.maybe : best.maybe;
-	}
-	if (best.sure >= needed)
-		history_differ(run, "%u of %s are refused, and %zu are free", question->size,
-			       question->resource, best.sure);
+	if (best.sure >= needed || (question->lawful && run->file && best.lawful >= needed))
+		history_differ(run, "%u of %s are refused, and %zu are nobody's who lives",
+			       question->size, question->resource, best.lawful);
 	if (reason->wanted != (int64_t)question->size ||
-	    reason->have < (int64_t)(best.sure + question->must->count) ||
-	    reason->have > (int64_t)(best.maybe + question->must->count))
+	    reason->have < (int64_t)(best.sure + must) ||
+	    reason->have > (int64_t)(best.maybe + must))
 		history_differ(run,
 			       "the refusal of %u of %s says %" PRId64 " wanted, %" PRId64
 			       " free; free are %zu to %zu beside %zu",
 			       question->size, question->resource, reason->wanted, reason->have,
-			       best.sure, best.maybe, question->must->count);
+			       best.sure, best.maybe, must);
 }
 
 int history_prefer(struct history *run, const struct history_question *question,

@@ -16,7 +16,7 @@ struct history_tally {
 };
 
 struct history {
-	uint64_t random;
+	uint64_t random, began; /* the dice, and as they were when this history began */
 	struct node_world world;
 	struct naive_node node;
 	struct strbuf disk; /* the ledger there */
@@ -33,6 +33,7 @@ struct history_question {
 	const char *resource;
 	const struct string_list *available, *must;
 	unsigned size, pod;
+	bool lawful; /* the kubelet offers nothing that it has given away */
 };
 
 /* Below LIMIT, by the seed. */

@@ -105,6 +105,15 @@ static void slices_doubtful(struct node_world *world)
 	world->ledger.entries[0]->earlier = true;
 }
 
+/* The only Pod of the node ended before anybody looked: its devices are all there is. */
+static void slices_short(struct node_world *world)
+{
+	slices(world);
+	world_hold(world, UNITS, "0m0-7");
+	world_claim(world, 1, "main", UNITS, "0m0-7");
+	world->signs[1] = POD_IDLE;
+}
+
 static void slices_foreign(struct node_world *world)
 {
 	struct card *card = &world->inventory.cards[0];
@@ -200,6 +209,8 @@ static const struct {
 	  "0m5-7", NULL },
 	{ "a doubtful holder's are taken if nothing else fits", 2, 8, slices_doubtful, UNITS,
 	  "0m0-7 1m3-7", "", 6, "0m5-7 0m0-2", NULL },
+	{ "a Pod that ended before anybody saw it run", 1, 8, slices_short, UNITS, "0m0-7", "", 8,
+	  "0m0-7", NULL },
 	{ "a sick card's units are left out", 2, 8, slices_sick_0, UNITS, "0m0-7 1m0-7", "", 3,
 	  "1m0-2", NULL },
 	{ "foreign use: no new slice", 2, 8, slices_foreign, UNITS, "0m0-7 1m0-7", "", 3, "1m0-2",
