@@ -391,6 +391,7 @@ static int set_version(struct search *search, const char *version, struct error 
 static int (*const kept_steps[])(struct search *) = { search_libraries, search_binaries,
 						      search_firmware, search_configs,
 						      search_modules };
+static int (*const wsl_steps[])(struct search *) = { search_wsl };
 /* What comes and goes while a driver is used. */
 static int (*const passing_steps[])(struct search *) = { search_sockets, search_nodes };
 
@@ -431,9 +432,14 @@ static int search_whole(struct search *search, const char *version, struct drive
 			struct error *error)
 {
 	search->marks = marks;
-	int r = set_version(search, version, error);
+	int wsl = search_is_wsl(search);
+	/* Windows' driver has its version in no name. */
+	int r = wsl < 0                         ? error_no_memory(error)
+		: wsl && !(version && *version) ? 0
+						: set_version(search, version, error);
 	if (r == 0)
-		r = run_steps(search, kept_steps, ARRAY_SIZE(kept_steps), error);
+		r = wsl ? run_steps(search, wsl_steps, ARRAY_SIZE(wsl_steps), error)
+			: run_steps(search, kept_steps, ARRAY_SIZE(kept_steps), error);
 	search->marks = NULL;
 	if (r == 0 && !search->library_count)
 		return error_set(error, ENOENT,

@@ -85,6 +85,9 @@ int search_firmware(struct search *search);
 int search_configs(struct search *search);
 int search_modules(struct search *search);
 int search_sockets(struct search *search);
+/* In place of all of those above: 1 when the root is that of Windows' driver, and its files. */
+int search_is_wsl(struct search *search);
+int search_wsl(struct search *search);
 int search_nodes(struct search *search);
 
 /* The nodes that the plan of INJECTION will ask for by name, below /dev (plan_devices.c). 0 or -ENOMEM. */

@@ -711,69 +711,6 @@ TEST(nodes_of_every_kind)
 		skip();
 }
 
-/* Where packages put the modules of the X server, by the container toolkit and the packages' own lists. */
-static const struct {
-	const char *driver, *extension; /* files */
-	const char *link, *target;      /* NULL: none */
-} module_cases[] = {
-	{ "usr/lib/xorg/modules/drivers/nvidia_drv.so",
-	  "usr/lib/xorg/modules/extensions/libglxserver_nvidia.so." V, NULL, NULL },
-	{ TRIPLET "/nvidia/xorg/nvidia_drv.so", TRIPLET "/nvidia/xorg/libglxserver_nvidia.so." V,
-	  NULL, NULL },
-	{ "usr/lib64/xorg/modules/drivers/nvidia_drv.so",
-	  "usr/lib64/xorg/modules/updates/extensions/libglxserver_nvidia.so." V, NULL, NULL },
-	{ "usr/X11R6/lib64/modules/drivers/nvidia_drv.so",
-	  "usr/lib/nvidia/xorg/libglxserver_nvidia.so." V, NULL, NULL },
-	/* a link without the version */
-	{ TRIPLET "/xorg/modules/drivers/nvidia_drv.so", "usr/lib/nvidia/current/libglxserver.x",
-	  "usr/lib/xorg/modules/extensions/libglxserver_nvidia.so",
-	  "/usr/lib/nvidia/current/libglxserver.x" },
-};
-
-static void check_module(const struct driver_files *files, const char *tree, const char *name,
-			 const char *source)
-{
-	char path[256];
-
-	for (int wide = 0; wide < 2; wide++) {
-		snprintf(path, sizeof(path), "/usr/lib%s/xorg/modules/%s", wide ? "64" : "", name);
-		const struct driver_file *file = named(files, DRIVER_MODULE, 0, path);
-
-		if (!file)
-			fail_msg("%s was not found", path);
-		snprintf(path, sizeof(path), "%s/%s", tree, source);
-		assert_string_equal(file->source, path);
-		assert_int_equal(file->capabilities, CAPABILITY_DISPLAY);
-		assert_int_equal(file->names.count, 2);
-	}
-}
-
-TEST(modules_of_the_x_server)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(module_cases); i++) {
-		cleanup(driver_files_freep) struct driver_files *files = NULL, *few = NULL;
-		char tree[TREE_PATH_MAX];
-
-		tree_make(tree);
-		make_rhel(tree);
-		tree_file(tree, module_cases[i].driver, "x");
-		tree_file(tree, module_cases[i].extension, "x");
-		/* of another version, and no file */
-		tree_file(tree, "usr/lib/xorg/modules/extensions/libglxserver_nvidia.so.1.2", "x");
-		tree_directory(tree, "usr/lib64/nvidia/xorg/nvidia_drv.so");
-		if (module_cases[i].link)
-			tree_link(tree, module_cases[i].link, module_cases[i].target);
-		files = find(tree, V);
-		check_module(files, tree, "drivers/nvidia_drv.so", module_cases[i].driver);
-		check_module(files, tree, "extensions/libglxserver_nvidia.so",
-			     module_cases[i].extension);
-		assert_int_equal(driver_files_find_for(tree, V, CAPABILITY_DEFAULT, &few, NULL), 0);
-		for (size_t k = 0; k < few->count; k++)
-			assert_int_not_equal(few->items[k].kind, DRIVER_MODULE);
-		tree_remove(tree);
-	}
-}
-
 /* The files beside gated nodes are only for who asks for these. */
 TEST(files_that_are_asked_for)
 {
