@@ -41,10 +41,11 @@ teardown() {
 printed() {
 	local words
 	words=$(printf '%s\n' "$@" | jq -Rn '[inputs]')
-	container_start ".image.image = \"$IMAGE\" | .command = [\"/usr/bin/gpupoold\"] | .args = $words | ${FILTER:-.}" ||
+	container_start ".image.image = \"$IMAGE\" | .command = [\"/usr/bin/gpupoold\"] | .args = $words |
+		.log_path = \"log-$BATS_TEST_NUMBER\" | ${FILTER:-.}" ||
 		{ echo "$SAID"; return 1; }
 	wait_for 20 ended
-	inside cat $CRI/logs/log | cut -d' ' -f4-
+	inside cat "$CRI/logs/log-$BATS_TEST_NUMBER" | cut -d' ' -f4-
 	return "$(crictl inspect "$CONTAINER" | jq .status.exitCode)"
 }
 
