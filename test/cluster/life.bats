@@ -58,6 +58,7 @@ processes() {
 	sleep 1000 3>&- &
 	GPUPOOL_CLUSTER_OWNER=$! start
 	group=$(cat "$GPUPOOL_CLUSTER/cgroup")
+	mv "$GPUPOOL_CLUSTER/pid" "$BATS_TEST_TMPDIR/" # as when its folder is deleted meanwhile
 	kill -KILL $!
 	wait_for 10 eval '[ -z "$(processes)$(find /sys/fs/cgroup -name "$group")" ]'
 }
