@@ -84,7 +84,7 @@ start_plugin() { # RESOURCE=COUNT...
 @test "commands as they come, and a container runtime" {
 	start_plugin nvidia.com/gpu=2
 	printf '%s\n' 'kubelet start' 'wait listed nvidia.com/gpu 2' 'counts nvidia.com/gpu' 'pod a c:nvidia.com/gpu=2' \
-		'state a' 'state b' 'pod b c:nvidia.com/gpu=1' 'state b' 'holders' 'answer a c nvidia.com/gpu' 'nonsense' |
+		'state a' 'state b' 'pod b c:nvidia.com/gpu=1' 'state b' 'holders' 'streams' 'answer a c nvidia.com/gpu' 'cdi away' 'nonsense' |
 		"$lib/fake_kubelet" --log "$folder/log" --cri "$folder/cri.sock" --cdi on "$folder" - "$folder/resources.sock" \
 			>"$folder/answers"
 	cat "$folder/answers"
@@ -98,7 +98,9 @@ start_plugin() { # RESOURCE=COUNT...
 		ok
 		rejected: requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0
 		1 a/c:nvidia.com/gpu={gpu-0,gpu-1}
+		1
 		bytes:0
+		ok
 		failed: there is no command 'nonsense'
 	END
 	grep -q '^Allocate nvidia.com/gpu {gpu-0,gpu-1} -> ok' "$folder/log"

@@ -24,17 +24,6 @@ begin() {
 	soon 10 counts_are $GPU 8 8
 }
 
-run_pod() { # NAME REQUEST
-	kubelet add "$1" "main:$2"
-	[ "$(kubelet wait "$1")" = running ]
-}
-
-# The IDs of Pod NAME, a line each.
-ids_of() {
-	kubelet ids "$1" >/dev/null
-	tr ' ' '\n' <<<"$REPLY" | grep -e '^GPU-' -e '^MIG-'
-}
-
 # No device has two holders; the Pods named still have as many as they had.
 no_double() {
 	local pod
@@ -48,14 +37,13 @@ no_double() {
 	no_double one two
 	# The answer names what the CDI spec has.
 	kubelet answer one main $GPU
-	for name in $(tr ' ' '\n' <<<"$REPLY" | sed -n 's/^cdi=k8s.device-plugin.nvidia.com\/gpu=//p'); do
+	for name in $(tr ' ' '\n' <<<"$REPLY" | sed -n 's/^cdi:k8s.device-plugin.nvidia.com\/gpu=//p'); do
 		seen /run/cdi/k8s.device-plugin.nvidia.com-gpu.json | jq -e --arg name "$name" \
 			'.devices[] | select(.name == $name)' >/dev/null
 	done
-	[ "$(grep -o cdi= <<<"$REPLY" | wc -l)" = 2 ]
-	kubelet add three main:$GPU=6
-	kubelet wait three
-	[[ $REPLY == "rejected "* ]]
+	[ "$(grep -o cdi: <<<"$REPLY" | wc -l)" = 2 ]
+	admit three main:$GPU=6
+	[[ $REPLY == "rejected: "* ]]
 	soon 3 is 3 metric gpupool_devices_held mode=\"whole\"
 	kubelet end one
 	soon 8 is 1 metric gpupool_devices_held mode=\"whole\"
@@ -89,7 +77,7 @@ no_double() {
 	inside rm $PLUGINS/kubelet.sock
 	run_pod one $GPU=2
 	[ "$(metric gpupool_registrations_total)" = "$before" ]
-	[ "$(kubelet counts $GPU)" = "8 8" ]
+	[ "$(counts $GPU)" = "8 8" ]
 }
 
 @test "the kubelet drops the plugin: registered again once the old stream has ended" {
@@ -97,7 +85,7 @@ no_double() {
 	run_pod one $GPU=2
 	kubelet disconnect $GPU
 	soon 10 counts_are $GPU 8 8
-	soon 5 is 1 kubelet streams
+	soon 5 kubelet expect streams 1
 	run_pod two $GPU=6
 	no_double one two
 }
@@ -110,15 +98,14 @@ no_double() {
 	driver_fault hang
 	node_start
 	soon 5 kubelet_lists_all
-	kubelet add two main:$GPU=6
-	kubelet wait two
-	[[ $REPLY == "rejected "* ]]
+	admit two main:$GPU=6
+	[[ $REPLY == "rejected: "* ]]
 	driver_fault recover
 	soon 10 counts_are $GPU 8 8
 	run_pod three $GPU=5
 	no_double one three
 }
-kubelet_lists_all() { [[ "$(kubelet counts $GPU)" == "8 "* ]]; }
+kubelet_lists_all() { [[ "$(counts $GPU)" == "8 "* ]]; }
 
 # strace ends alone; the daemon below it is known by its lock.
 kill_traced() {
@@ -143,9 +130,8 @@ kill_traced() {
 			all=()
 			wait_for 5 counts_are $GPU 8 8 || true
 			for i in 1 2 3; do
-				kubelet add "$calls-$n-$i" main:$GPU=1
+				admit "$calls-$n-$i" main:$GPU=1
 				all+=("$calls-$n-$i")
-				kubelet wait "$calls-$n-$i"
 				[ "$REPLY" = running ] || break
 			done
 			[ "$REPLY" = running ] || kills=$((kills + 1))
@@ -189,7 +175,7 @@ kill_traced() {
 	begin
 	driver_fault xid --xid 13 --card 1
 	soon 5 is 13 metric DCGM_FI_DEV_XID_ERRORS gpu=\"1\"
-	[ "$(kubelet counts $GPU)" = "8 8" ]
+	[ "$(counts $GPU)" = "8 8" ]
 	inside "$SIMDRIVER" set --root "$DRIVER" energy=5000 --card 2
 	soon 5 is 5000 metric DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION gpu=\"2\"
 	driver_fault xid --xid 62 --card 2
@@ -199,7 +185,7 @@ kill_traced() {
 	node_start
 	soon 10 counts_are $GPU 8 7
 	sleep 2
-	[ "$(kubelet counts $GPU)" = "8 7" ]
+	[ "$(counts $GPU)" = "8 7" ]
 	says "XID 62"
 	# The counters begin anew: it was reset.
 	inside "$SIMDRIVER" set --root "$DRIVER" energy=10 --card 2
@@ -211,7 +197,7 @@ kill_traced() {
 	begin
 	driver_fault xid --xid 62 --card 2
 	soon 5 is 62 metric DCGM_FI_DEV_XID_ERRORS gpu=\"2\"
-	[ "$(kubelet counts $GPU)" = "8 8" ]
+	[ "$(counts $GPU)" = "8 8" ]
 	node_stop
 	export DP_DISABLE_HEALTHCHECKS=all DP_ENABLE_HEALTHCHECKS=13
 	node_start
@@ -305,8 +291,7 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	begin
 	run_pod one $GPU=1
 	inside sh -c 'head -c 100000 /dev/zero >/run/state/full 2>/dev/null || true'
-	kubelet add two main:$GPU=1
-	kubelet wait two
+	admit two main:$GPU=1
 	[[ $REPLY == *"the grant cannot be written down"*"No space left"* ]]
 	[ "$(metric gpupool_ledger_failures_total)" -ge 1 ]
 	[ "$(metric gpupool_refusals_total class=\"ledger cannot be written\")" = 1 ]
@@ -328,7 +313,7 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	kubelet reboot
 	inside rm -rf /run/gpupool /run/cdi
 	# A kubelet admits the Pods that are there once it has started its runtime.
-	kubelet admit-delay 3000
+	kubelet set admit_delay_ms 3000
 	# The runtime starts later than the daemon.
 	kubelet cdi away
 	node_start
@@ -338,7 +323,7 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	inside test -s /run/cdi/k8s.device-plugin.nvidia.com-gpu.json
 	[ "$(seen "$LOG" | grep -n 'CDI specs in' | tail -1 | cut -d: -f1)" -lt "$(seen "$LOG" | grep -n 'took the registration' | tail -1 | cut -d: -f1)" ]
 	soon 10 is "$held" ids_of one
-	is running kubelet pod one
+	is running kubelet state one
 	run_pod two $GPU=6
 	no_double one two
 }
@@ -355,7 +340,7 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	for jump in +365d -365d +0; do
 		inside sh -c "echo $jump >/run/clock"
 		sleep 2
-		[ "$(kubelet counts $GPU)" = "8 8" ]
+		[ "$(counts $GPU)" = "8 8" ]
 		[ "$(metric gpupool_devices_held mode=\"whole\")" = 2 ]
 		age=$(metric gpupool_probe_age_seconds)
 		[ "${age%.*}" -lt 5 ]
@@ -389,7 +374,7 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	soon 5 says "the configuration of before stays in force"
 	[ "$(metric gpupool_config_ok)" = 0 ]
 	[ "$(metric gpupool_config_reads_total result=\"refused\")" = 1 ]
-	[ "$(kubelet counts $GPU)" = "16 16" ]
+	[ "$(counts $GPU)" = "16 16" ]
 	inside sh -c 'echo "version: v1" >/run/config.yaml'
 	kill -HUP "$DAEMON"
 	soon 8 counts_are $GPU 8 8
@@ -404,7 +389,7 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	[ "$status" = 1 ]
 	says "another gpupoold, process $first runs on this node"
 	DAEMON=$first
-	[ "$(kubelet counts $GPU)" = "8 8" ]
+	[ "$(counts $GPU)" = "8 8" ]
 }
 
 @test "the runtime says whether CDI is on: that decides how devices are given, and units need it" {
@@ -417,7 +402,7 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	node_start --config-file=/run/config.yaml
 	soon 10 says "the container runtime says that CDI is off"
 	soon 5 says "CDI"
-	[ "$(kubelet counts $UNITS)" = "0 0" ]
+	[ "$(counts $UNITS)" = "0 0" ]
 	node_stop
 	kubelet cdi on
 	node_start --config-file=/run/config.yaml
@@ -428,7 +413,7 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	[ "$(for pod in one two; do ids_of $pod; done | sed 's/::.*//' | sort -u | wc -l)" = 1 ]
 	kubelet answer one main $UNITS
 	size=${REPLY%% *}
-	[ "${size#size=}" -lt 512 ]
+	[ "${size#bytes:}" -lt 512 ]
 }
 
 @test "without CDI the kubelet's answer has everything" {
@@ -436,9 +421,9 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	begin
 	run_pod one $GPU=1
 	kubelet answer one main $GPU
-	grep -q 'device=/run/driver/dev/nvidia[0-7] ' <<<"$REPLY "
-	grep -q 'mount=/run/driver/usr/lib/x86_64-linux-gnu/libcuda.so' <<<"$REPLY"
-	not grep -q cdi= <<<"$REPLY"
+	grep -q 'device:/run/driver/dev/nvidia[0-7]:' <<<"$REPLY"
+	grep -q 'mount:/run/driver/usr/lib/x86_64-linux-gnu/libcuda.so' <<<"$REPLY"
+	not grep -q cdi: <<<"$REPLY"
 }
 
 @test "MIG: eight whole cards become 24 instances and whole cards again, while a Pod keeps its card" {
@@ -475,8 +460,7 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	nsenter -t "$NAMESPACE" -m --wd="$PWD" -- "$BUILD/test/lib/device_plugin_probe" "$PLUGINS" $GPU=3 >"$BATS_TEST_TMPDIR/rival" 2>&1 3>&- 7>&- 8<&- &
 	rival=$!
 	soon 10 counts_are $GPU 3 3
-	kubelet add one main:$GPU=1
-	kubelet wait one
+	admit one main:$GPU=1
 	soon 10 rivals_named
 	says "$rival"
 	kill -KILL $rival
@@ -509,13 +493,14 @@ rivals_named() { [ "$(metric gpupool_rivals_total)" -ge 1 ]; }
 	kubelet start
 	node_start
 	soon 2 counts_are $GPU 8 8
-	kubelet add one main:$GPU=1
+	kubelet send one main:$GPU=1
 	sleep 1
-	is waiting kubelet pod one
+	is waiting kubelet state one
 	kubelet cdi on
-	[ "$(kubelet wait one)" = running ]
+	kubelet wait idle
+	is running kubelet state one
 	kubelet answer one main $GPU
-	grep -q cdi= <<<"$REPLY"
+	grep -q cdi: <<<"$REPLY"
 	# The next start knows it, also where nobody says it.
 	node_stop
 	kubelet cdi away
@@ -523,5 +508,5 @@ rivals_named() { [ "$(metric gpupool_rivals_total)" -ge 1 ]; }
 	soon 5 counts_are $GPU 8 8
 	run_pod two $GPU=1
 	kubelet answer two main $GPU
-	grep -q cdi= <<<"$REPLY"
+	grep -q cdi: <<<"$REPLY"
 }

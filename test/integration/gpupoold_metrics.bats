@@ -130,10 +130,8 @@ probed_since() { [ "$(metric gpupool_probes_total)" -ge $(($1 + 2)) ]; }
 	exec 5>&-
 	soon 5 is "$used" metric DCGM_FI_DEV_FB_USED gpu=\"0\"
 	# Labels of the Pod that alone holds the card, as dcgm-exporter has them.
-	kubelet add one main:$GPU=1
-	[ "$(kubelet wait one)" = running ]
-	kubelet ids one
-	card=${REPLY#* }
+	run_pod one $GPU=1
+	card=$(ids_of one)
 	soon 20 metric DCGM_FI_DEV_GPU_TEMP "$card" pod=\"one\" container=\"main\"
 	[ "$(metric gpupool_pod_devices "$card" pod=\"one\")" = 1 ]
 	[ "$(metric gpupool_pod_memory_granted_bytes "$card" pod=\"one\")" = $((80 << 30)) ]

@@ -34,13 +34,14 @@
  *	run COMMAND...		by sh
  *	touch PATH
  *
- *	cdi on | off | unknown	what the container runtime says
+ *	cdi on | off | unknown | away	what the container runtime says; away: it does not run
  *	state POD		prints none, waiting, running, rejected: WHY, or lingers
  *	counts RESOURCE		prints what the node has now and what the API server has
  *	answer POD CONTAINER RESOURCE	prints what the container was given, in words KIND:...
  *	holders			prints POD/CONTAINER:RESOURCE={IDs} of running containers
+ *	streams			prints how many are open
  *
- * How to add a command: a row in commands[] and a line here.
+ * How to add a command: a row in commands[] and a line here; one that prints something is in fake_questions.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,32 +53,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fake_kubelet.h"
+#include "fake_player.h"
 #include "fake_runtime.h"
 
 #define PATIENCE_MS 30000
-#define WORDS_MAX   24
-
-struct player {
-	struct loop *loop;
-	struct fake_kubelet *kubelet;
-	const char *directory, *scenario;
-	unsigned line;
-	bool allow_twice;
-	const char *words[WORDS_MAX];
-	size_t count;
-	struct error error;
-	/* of a wait */
-	bool (*done)(struct player *player);
-	uint64_t until_ms;
-	bool is_done;
-	int status; /* of a run */
-	enum kubelet_cdi cdi;
-	FILE *log;
-	struct strbuf reply;
-	struct strbuf input; /* of standard input, until the end of a line */
-	bool input_ended;
-};
 
 static void print_line(const char *line, void *user)
 {
@@ -87,33 +66,15 @@ static void print_line(const char *line, void *user)
 	fflush(player->log);
 }
 
-static int fail(struct player *player, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static int fail(struct player *player, const char *format, ...)
-{
-	char text[512];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	return error_set(&player->error, EPROTO, "%s", text);
-}
-
-static const char *word(const struct player *player, size_t number)
-{
-	return number < player->count ? player->words[number] : "";
-}
-
 static bool is(const struct player *player, size_t number, const char *text)
 {
-	return strcmp(word(player, number), text) == 0;
+	return strcmp(player_word(player, number), text) == 0;
 }
 
 static int number_at(struct player *player, size_t at, uint64_t *ret)
 {
-	if (parse_uint(word(player, at), 0, UINT32_MAX, ret) < 0)
-		return fail(player, "'%s' is no number", word(player, at));
+	if (parse_uint(player_word(player, at), 0, UINT32_MAX, ret) < 0)
+		return player_fail(player, "'%s' is no number", player_word(player, at));
 	return 0;
 }
 
@@ -164,26 +125,28 @@ static bool is_idle(struct player *player)
 
 static bool is_listed(struct player *player)
 {
-	struct fake_counts counts = fake_kubelet_counts(player->kubelet, word(player, 2), true);
+	struct fake_counts counts =
+		fake_kubelet_counts(player->kubelet, player_word(player, 2), true);
 	uint64_t healthy, sick;
 
-	if (!fake_kubelet_is_listed(player->kubelet, word(player, 2)))
+	if (!fake_kubelet_is_listed(player->kubelet, player_word(player, 2)))
 		return false;
-	if (player->count > 3 && (parse_uint(word(player, 3), 0, UINT32_MAX, &healthy) < 0 ||
+	if (player->count > 3 && (parse_uint(player_word(player, 3), 0, UINT32_MAX, &healthy) < 0 ||
 				  healthy != counts.allocatable))
 		return false;
-	return player->count <= 4 || (parse_uint(word(player, 4), 0, UINT32_MAX, &sick) == 0 &&
-				      sick == counts.capacity - counts.allocatable);
+	return player->count <= 4 ||
+	       (parse_uint(player_word(player, 4), 0, UINT32_MAX, &sick) == 0 &&
+		sick == counts.capacity - counts.allocatable);
 }
 
 static bool is_unlisted(struct player *player)
 {
-	return !fake_kubelet_is_listed(player->kubelet, word(player, 2));
+	return !fake_kubelet_is_listed(player->kubelet, player_word(player, 2));
 }
 
 static bool has_file(struct player *player)
 {
-	return access(word(player, 2), F_OK) == 0;
+	return access(player_word(player, 2), F_OK) == 0;
 }
 
 static int do_wait(struct player *player)
@@ -202,11 +165,12 @@ static int do_wait(struct player *player)
 		if (wait_for(player, rows[i].done, PATIENCE_MS))
 			return 0;
 		struct fake_counts counts =
-			fake_kubelet_counts(player->kubelet, word(player, 2), true);
-		return fail(player, "it did not come within 30 s; %s has %zu devices, %zu healthy",
-			    word(player, 2), counts.capacity, counts.allocatable);
+			fake_kubelet_counts(player->kubelet, player_word(player, 2), true);
+		return player_fail(player,
+				   "it did not come within 30 s; %s has %zu devices, %zu healthy",
+				   player_word(player, 2), counts.capacity, counts.allocatable);
 	}
-	return fail(player, "there is no 'wait %s'", word(player, 1));
+	return player_fail(player, "there is no 'wait %s'", player_word(player, 1));
 }
 
 /* --- commands --- */
@@ -217,15 +181,16 @@ static int do_kubelet(struct player *player)
 		fake_kubelet_kill(player->kubelet);
 	if (is(player, 1, "start") || is(player, 1, "restart"))
 		return fake_kubelet_start(player->kubelet, &player->error);
-	return is(player, 1, "kill") ? 0
-				     : fail(player, "there is no 'kubelet %s'", word(player, 1));
+	return is(player, 1, "kill")
+		       ? 0
+		       : player_fail(player, "there is no 'kubelet %s'", player_word(player, 1));
 }
 
 static int do_send(struct player *player)
 {
 	autofree char *text = rest(player, 2);
 
-	return fake_kubelet_add_pod(player->kubelet, word(player, 1), text ? text : "",
+	return fake_kubelet_add_pod(player->kubelet, player_word(player, 1), text ? text : "",
 				    &player->error);
 }
 
@@ -234,40 +199,42 @@ static int do_pod(struct player *player)
 	int r = do_send(player);
 
 	if (r == 0 && !wait_for(player, is_idle, PATIENCE_MS))
-		return fail(player, "Pod %s still waits for admission after 30 s", word(player, 1));
+		return player_fail(player, "Pod %s still waits for admission after 30 s",
+				   player_word(player, 1));
 	return r;
 }
 
 static int do_end(struct player *player)
 {
-	if (fake_kubelet_pod(player->kubelet, word(player, 1)) == FAKE_POD_NONE)
-		return fail(player, "there is no Pod %s", word(player, 1));
+	if (fake_kubelet_pod(player->kubelet, player_word(player, 1)) == FAKE_POD_NONE)
+		return player_fail(player, "there is no Pod %s", player_word(player, 1));
 	if (is(player, 0, "end"))
-		fake_kubelet_end_pod(player->kubelet, word(player, 1));
+		fake_kubelet_end_pod(player->kubelet, player_word(player, 1));
 	else
-		fake_kubelet_force_delete(player->kubelet, word(player, 1));
+		fake_kubelet_force_delete(player->kubelet, player_word(player, 1));
 	return 0;
 }
 
 static int expect_pod(struct player *player)
 {
-	enum fake_pod_state state = fake_kubelet_pod(player->kubelet, word(player, 2));
-	const char *why = fake_kubelet_why(player->kubelet, word(player, 2));
+	enum fake_pod_state state = fake_kubelet_pod(player->kubelet, player_word(player, 2));
+	const char *why = fake_kubelet_why(player->kubelet, player_word(player, 2));
 	autofree char *text = rest(player, 3);
 
 	if (is(player, 1, "admitted") && state != FAKE_POD_RUNNING)
-		return fail(player, "Pod %s does not run: %s", word(player, 2), why);
+		return player_fail(player, "Pod %s does not run: %s", player_word(player, 2), why);
 	if (is(player, 1, "rejected") && state != FAKE_POD_REJECTED)
-		return fail(player, "Pod %s was not rejected", word(player, 2));
+		return player_fail(player, "Pod %s was not rejected", player_word(player, 2));
 	if (is(player, 1, "rejected") && text && !strstr(why, text))
-		return fail(player, "Pod %s was rejected by other words: %s", word(player, 2), why);
+		return player_fail(player, "Pod %s was rejected by other words: %s",
+				   player_word(player, 2), why);
 	return 0;
 }
 
 static int expect_counts(struct player *player)
 {
 	struct fake_counts counts =
-		fake_kubelet_counts(player->kubelet, word(player, 2), is(player, 1, "now"));
+		fake_kubelet_counts(player->kubelet, player_word(player, 2), is(player, 1, "now"));
 	uint64_t capacity, allocatable;
 
 	int r = number_at(player, 3, &capacity);
@@ -275,8 +242,8 @@ static int expect_counts(struct player *player)
 	if (r < 0)
 		return r;
 	if (counts.capacity != capacity || counts.allocatable != allocatable)
-		return fail(player, "%s has capacity %zu and allocatable %zu", word(player, 2),
-			    counts.capacity, counts.allocatable);
+		return player_fail(player, "%s has capacity %zu and allocatable %zu",
+				   player_word(player, 2), counts.capacity, counts.allocatable);
 	return 0;
 }
 
@@ -291,12 +258,14 @@ static int expect_held(struct player *player)
 		return r;
 	fake_kubelet_holders(player->kubelet, &holdings);
 	for (size_t i = 0; i < holdings.count; i++)
-		for (size_t j = 0; strcmp(holdings.items[i].resource, word(player, 2)) == 0 &&
-				   j < holdings.items[i].ids.count;
+		for (size_t j = 0;
+		     strcmp(holdings.items[i].resource, player_word(player, 2)) == 0 &&
+		     j < holdings.items[i].ids.count;
 		     j++)
 			map_put(ids, holdings.items[i].ids.items[j], ids);
 	if (map_count(ids) != wanted)
-		return fail(player, "%zu devices of %s are held", map_count(ids), word(player, 2));
+		return player_fail(player, "%zu devices of %s are held", map_count(ids),
+				   player_word(player, 2));
 	return 0;
 }
 
@@ -311,10 +280,11 @@ static int do_expect(struct player *player)
 	if (is(player, 1, "held"))
 		return expect_held(player);
 	if (!is(player, 1, "streams"))
-		return fail(player, "there is no 'expect %s'", word(player, 1));
+		return player_fail(player, "there is no 'expect %s'", player_word(player, 1));
 	int r = number_at(player, 2, &streams);
 	if (r == 0 && fake_kubelet_streams(player->kubelet) != streams)
-		return fail(player, "%u streams are open", fake_kubelet_streams(player->kubelet));
+		return player_fail(player, "%u streams are open",
+				   fake_kubelet_streams(player->kubelet));
 	return r;
 }
 
@@ -326,7 +296,7 @@ static int do_list(struct player *player)
 
 static int do_disconnect(struct player *player)
 {
-	fake_kubelet_disconnect(player->kubelet, word(player, 1));
+	fake_kubelet_disconnect(player->kubelet, player_word(player, 1));
 	return 0;
 }
 
@@ -353,7 +323,7 @@ static int do_damage(struct player *player)
 static int do_reboot(struct player *player)
 {
 	if (fake_kubelet_runs(player->kubelet))
-		return fail(player, "the kubelet runs; 'kubelet kill' comes first");
+		return player_fail(player, "the kubelet runs; 'kubelet kill' comes first");
 	fake_kubelet_reboot(player->kubelet);
 	return 0;
 }
@@ -401,7 +371,7 @@ static int do_set(struct player *player)
 			*rows[i].flag = value != 0;
 		return 0;
 	}
-	return r < 0 ? r : fail(player, "there is no knob '%s'", word(player, 1));
+	return r < 0 ? r : player_fail(player, "there is no knob '%s'", player_word(player, 1));
 }
 
 static int do_allow(struct player *player)
@@ -440,15 +410,16 @@ static int do_run(struct player *player)
 	bool ended = wait_for(player, has_ended, PATIENCE_MS);
 	loop_child_stop(child);
 	if (!ended || player->status != 0)
-		return fail(player, "the command %s", ended ? "failed" : "did not end within 30 s");
+		return player_fail(player, "the command %s",
+				   ended ? "failed" : "did not end within 30 s");
 	return 0;
 }
 
 static int do_touch(struct player *player)
 {
-	autoclose int fd = open(word(player, 1), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	autoclose int fd = open(player_word(player, 1), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 
-	return fd < 0 ? error_set_errno(&player->error, errno, "%s", word(player, 1)) : 0;
+	return fd < 0 ? error_set_errno(&player->error, errno, "%s", player_word(player, 1)) : 0;
 }
 
 static int do_cdi(struct player *player)
@@ -456,88 +427,14 @@ static int do_cdi(struct player *player)
 	player->cdi = is(player, 1, "on")    ? KUBELET_CDI_ON
 		      : is(player, 1, "off") ? KUBELET_CDI_OFF
 					     : KUBELET_CDI_UNKNOWN;
-	return 0;
-}
-
-/* --- questions --- */
-
-static int do_state(struct player *player)
-{
-	static const char *const names[] = { [FAKE_POD_NONE] = "none",
-					     [FAKE_POD_WAITING] = "waiting",
-					     [FAKE_POD_RUNNING] = "running",
-					     [FAKE_POD_REJECTED] = "rejected",
-					     [FAKE_POD_LINGERS] = "lingers" };
-	enum fake_pod_state state = fake_kubelet_pod(player->kubelet, word(player, 1));
-
-	strbuf_adds(&player->reply, names[state]);
-	if (state == FAKE_POD_REJECTED)
-		strbuf_addf(&player->reply, ": %s",
-			    fake_kubelet_why(player->kubelet, word(player, 1)));
-	return 0;
-}
-
-static int do_counts(struct player *player)
-{
-	struct fake_counts now = fake_kubelet_counts(player->kubelet, word(player, 1), true);
-	struct fake_counts node = fake_kubelet_counts(player->kubelet, word(player, 1), false);
-
-	strbuf_addf(&player->reply, "capacity %zu allocatable %zu node %zu %zu", now.capacity,
-		    now.allocatable, node.capacity, node.allocatable);
-	return 0;
-}
-
-static void print_answer(const struct kubelet_answer *answer, struct strbuf *text)
-{
-	for (size_t i = 0; i < answer->env_count; i++)
-		strbuf_addf(text, " env:%s=%s", answer->envs[i].key, answer->envs[i].value);
-	for (size_t i = 0; i < answer->annotation_count; i++)
-		strbuf_addf(text, " annotation:%s=%s", answer->annotations[i].key,
-			    answer->annotations[i].value);
-	for (size_t i = 0; i < answer->mount_count; i++)
-		strbuf_addf(text, " mount:%s:%s:%s", answer->mounts[i].host_path,
-			    answer->mounts[i].container_path,
-			    answer->mounts[i].read_only ? "ro" : "rw");
-	for (size_t i = 0; i < answer->device_count; i++)
-		strbuf_addf(text, " device:%s:%s:%s", answer->devices[i].host_path,
-			    answer->devices[i].container_path, answer->devices[i].permissions);
-	for (size_t i = 0; i < answer->cdi_devices.count; i++)
-		strbuf_addf(text, " cdi:%s", answer->cdi_devices.items[i]);
-}
-
-static int do_answer(struct player *player)
-{
-	cleanup(kubelet_answer_release) struct kubelet_answer answer = { .envs = NULL };
-	const struct kubelet_bytes *bytes = fake_kubelet_answer(player->kubelet, word(player, 1),
-								word(player, 2), word(player, 3));
-
-	if (!bytes)
-		return fail(player, "container %s of Pod %s was given nothing of %s",
-			    word(player, 2), word(player, 1), word(player, 3));
-	int r = kubelet_unpack_answer(bytes->data, bytes->size, &answer, &player->error);
-	if (r < 0)
-		return r;
-	strbuf_addf(&player->reply, "bytes:%zu", bytes->size);
-	print_answer(&answer, &player->reply);
-	return 0;
-}
-
-static int do_holders(struct player *player)
-{
-	cleanup(kubelet_holdings_release) struct kubelet_holdings holdings = { .items = NULL };
-
-	fake_kubelet_holders(player->kubelet, &holdings);
-	strbuf_addf(&player->reply, "%zu", holdings.count);
-	for (size_t i = 0; i < holdings.count; i++) {
-		const struct kubelet_holding *holding = &holdings.items[i];
-
-		strbuf_addf(&player->reply, " %s/%s:%s={", holding->pod, holding->container,
-			    holding->resource);
-		for (size_t j = 0; j < holding->ids.count; j++)
-			strbuf_addf(&player->reply, "%s%s", j ? "," : "", holding->ids.items[j]);
-		strbuf_addc(&player->reply, '}');
+	if (is(player, 1, "away")) {
+		grpc_server_close(TAKE_PTR(player->runtime));
+		return 0;
 	}
-	return 0;
+	if (!player->cri || player->runtime)
+		return 0;
+	return fake_runtime_listen(player->loop, player->cri, &player->cdi, &player->runtime,
+				   &player->error);
 }
 
 static const struct {
@@ -564,10 +461,11 @@ static const struct {
 	{ "run", 1, WORDS_MAX, do_run },
 	{ "touch", 1, 1, do_touch },
 	{ "cdi", 1, 1, do_cdi },
-	{ "state", 1, 1, do_state },
-	{ "counts", 1, 1, do_counts },
-	{ "answer", 3, 3, do_answer },
-	{ "holders", 0, 0, do_holders },
+	{ "state", 1, 1, question_state },
+	{ "counts", 1, 1, question_counts },
+	{ "answer", 3, 3, question_answer },
+	{ "holders", 0, 0, question_holders },
+	{ "streams", 0, 0, question_streams },
 };
 
 /* --- I1: an ID is in one Pod's hands --- */
@@ -585,8 +483,8 @@ static int check_hands(struct player *player)
 			const char *other = map_get(hands, holding->ids.items[j]);
 
 			if (other && strcmp(other, holding->pod) != 0 && !player->allow_twice)
-				return fail(player, "%s is in the hands of Pods %s and %s",
-					    holding->ids.items[j], other, holding->pod);
+				return player_fail(player, "%s is in the hands of Pods %s and %s",
+						   holding->ids.items[j], other, holding->pod);
 			if (other && strcmp(other, holding->pod) != 0)
 				fprintf(player->log, "twice %s: %s, %s\n", holding->ids.items[j],
 					other, holding->pod);
@@ -607,7 +505,7 @@ static int run_line(struct player *player, char *line)
 	player->count = 0;
 	while ((next = strsep(&line, " \t")) != NULL) {
 		if (*next && player->count == WORDS_MAX)
-			return fail(player, "more than %d words", WORDS_MAX);
+			return player_fail(player, "more than %d words", WORDS_MAX);
 		if (*next)
 			player->words[player->count++] = next;
 	}
@@ -617,12 +515,12 @@ static int run_line(struct player *player, char *line)
 		if (!is(player, 0, commands[i].name))
 			continue;
 		if (player->count - 1 < commands[i].least || player->count - 1 > commands[i].most)
-			return fail(player, "%s takes %zu to %zu words", commands[i].name,
-				    commands[i].least, commands[i].most);
+			return player_fail(player, "%s takes %zu to %zu words", commands[i].name,
+					   commands[i].least, commands[i].most);
 		int r = commands[i].run(player);
 		return r < 0 ? r : check_hands(player);
 	}
-	return fail(player, "there is no command '%s'", player->words[0]);
+	return player_fail(player, "there is no command '%s'", player->words[0]);
 }
 
 static int play(struct player *player)
@@ -737,8 +635,7 @@ static bool take_arguments(int argc, char **argv, struct arguments *ret)
 	return ret->count >= 2;
 }
 
-static int prepare(struct player *player, const struct arguments *arguments, uint64_t seed,
-		   struct grpc_server **runtime)
+static int prepare(struct player *player, const struct arguments *arguments, uint64_t seed)
 {
 	const struct fake_kubelet_options options = { .directory = arguments->names[0],
 						      .pod_resources = arguments->names[2],
@@ -752,13 +649,10 @@ static int prepare(struct player *player, const struct arguments *arguments, uin
 	int r = loop_new(&player->loop, &player->error);
 	if (r == 0)
 		r = fake_kubelet_new(player->loop, &options, &player->kubelet, &player->error);
+	player->cri = arguments->cri;
 	player->words[1] = arguments->cdi;
 	player->count = arguments->cdi ? 2 : 0;
-	do_cdi(player);
-	if (r == 0 && arguments->cri)
-		r = fake_runtime_listen(player->loop, arguments->cri, &player->cdi, runtime,
-					&player->error);
-	return r;
+	return r < 0 ? r : do_cdi(player);
 }
 
 int main(int argc, char **argv)
@@ -767,7 +661,6 @@ int main(int argc, char **argv)
 				 .reply = STRBUF_INIT(1 << 20),
 				 .input = STRBUF_INIT(1 << 20) };
 	struct arguments arguments = { .seed = getenv("FAKE_KUBELET_SEED") };
-	struct grpc_server *runtime = NULL;
 	uint64_t seed = 1;
 
 	if (!take_arguments(argc, argv, &arguments) ||
@@ -779,13 +672,13 @@ int main(int argc, char **argv)
 	}
 	player.directory = arguments.names[0];
 	player.scenario = arguments.names[1];
-	int r = prepare(&player, &arguments, seed, &runtime);
+	int r = prepare(&player, &arguments, seed);
 	if (r == 0)
 		r = strcmp(player.scenario, "-") == 0 ? converse(&player) : play(&player);
 	if (r < 0)
 		fprintf(stderr, "fake_kubelet: %s\n", player.error.message);
 	fake_kubelet_free(player.kubelet);
-	grpc_server_close(runtime);
+	grpc_server_close(player.runtime);
 	if (player.loop)
 		loop_free(player.loop);
 	if (player.log && player.log != stdout)

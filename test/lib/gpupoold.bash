@@ -3,8 +3,12 @@
 # of the test's own namespace:
 #   node_start [ARGS...]     gpupoold with these options; DAEMON is its process, $LOG what it says
 #   node_stop [SIGNAL]       ends it; NODE_STATUS is its exit status
-#   kubelet_start_process    the fake kubelet as a process (test/lib/kubelet_shell.c); it does not run yet
-#   kubelet COMMAND...       one command; REPLY is the answer, and printed
+#   kubelet_start_process    the fake kubelet (test/lib/fake_kubelet_main.c); it does not run yet
+#   kubelet COMMAND...       one command of its; REPLY is the answer, and printed. Fails when that is "failed: ..."
+#   admit NAME CONTAINER:RESOURCE=N...  a Pod; REPLY is running, or rejected: and why
+#   run_pod NAME REQUEST     a Pod with one container "main", which must run
+#   ids_of NAME              the IDs of cards and instances that it holds, a line each
+#   counts RESOURCE          CAPACITY ALLOCATABLE of the plugin's last list
 #   counts_are RESOURCE CAPACITY ALLOCATABLE
 #   scrape PATH              what the daemon's HTTP server says
 #   metric NAME [LABELS...]  the value of the series whose labels contain all of LABELS
@@ -23,20 +27,40 @@ kubelet_start_process() {
 	inside mkdir -p "$PLUGINS" /run/kubelet/pod-resources /run/cri
 	rm -f "$BATS_FILE_TMPDIR/to" "$BATS_FILE_TMPDIR/from"
 	mkfifo "$BATS_FILE_TMPDIR/to" "$BATS_FILE_TMPDIR/from"
-	nsenter -t "$NAMESPACE" -m --wd="$PWD" -- "$BUILD/test/unit/kubelet_shell" "$PLUGINS" /run/kubelet/pod-resources/kubelet.sock /run/kubelet.log \
-		/run/cri/cri.sock <"$BATS_FILE_TMPDIR/to" >"$BATS_FILE_TMPDIR/from" 3>&- &
+	nsenter -t "$NAMESPACE" -m --wd="$PWD" -- "$BUILD/test/lib/fake_kubelet" --log /run/kubelet.log --cri /run/cri/cri.sock --cdi on \
+		"$PLUGINS" - /run/kubelet/pod-resources/kubelet.sock <"$BATS_FILE_TMPDIR/to" >"$BATS_FILE_TMPDIR/from" 3>&- &
 	KUBELET=$!
 	exec 7>"$BATS_FILE_TMPDIR/to" 8<"$BATS_FILE_TMPDIR/from"
-	kubelet cdi on
 }
 
 kubelet() {
+	case $1 in start | kill | restart) set -- kubelet "$1" ;; esac
 	echo "$*" >&7
-	IFS= read -rt 20 -u 8 REPLY || {
+	IFS= read -rt 40 -u 8 REPLY || {
 		echo "the fake kubelet gave no answer to: $*" >&2
 		return 1
 	}
 	echo "$REPLY"
+	[[ $REPLY != "failed: "* ]]
+}
+
+admit() {
+	kubelet pod "$@" >/dev/null && kubelet state "$1"
+}
+
+run_pod() {
+	admit "$1" "main:$2"
+	[ "$REPLY" = running ]
+}
+
+ids_of() {
+	kubelet holders | tr ' ' '\n' | sed -n "s|^$1/[^{]*{\(.*\)}$|\1|p" | tr , '\n' | grep -e '^GPU-' -e '^MIG-'
+}
+
+counts() {
+	local words
+	read -ra words < <(kubelet counts "$1")
+	echo "${words[1]} ${words[3]}"
 }
 
 kubelet_stop_process() {
@@ -96,7 +120,7 @@ soon() { # SECONDS COMMAND...
 	}
 }
 
-counts_are() { is "$2 $3" kubelet counts "$1"; }
+counts_are() { is "$2 $3" counts "$1"; }
 says() { seen "$LOG" | grep -qF -- "$1"; }
 ready() { scrape readyz | grep -q '^ok'; }
 
