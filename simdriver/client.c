@@ -115,6 +115,21 @@ enum sim_status client_request(struct client *client, const struct sim_request *
 	return (enum sim_status)reply->status;
 }
 
+/*
+ * A module is reached by whoever may open its nodes, whatever else is mounted: a container that sees the host's
+ * driver root elsewhere than the host has no socket of the host's /run.
+ */
+static enum sim_status connect_to_module(struct client *client)
+{
+	char path[CLIENT_ROOT_MAX + 32];
+	enum sim_status status = connect_to(client, SIM_SOCKET);
+
+	if (status != SIM_NO_DRIVER || client->root[0] == '\0')
+		return status;
+	snprintf(path, sizeof(path), "%s/%s", client->root, SIM_ROOT_SOCKET);
+	return connect_to(client, path) == SIM_OK ? SIM_OK : status;
+}
+
 enum sim_status client_open(struct client *client, const void *address, const char *library_version)
 {
 	struct sim_request request = { .operation = SIM_HELLO };
@@ -129,7 +144,7 @@ enum sim_status client_open(struct client *client, const void *address, const ch
 	status = open_node(path, O_RDWR);
 	if (status != SIM_OK)
 		return status == SIM_NO_CARD ? SIM_NO_DRIVER : status;
-	status = connect_to(client, SIM_SOCKET);
+	status = connect_to_module(client);
 	if (status != SIM_OK)
 		return status;
 	if (library_version != NULL)

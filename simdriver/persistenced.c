@@ -24,6 +24,8 @@
 #define RUN_FOLDER "/run/nvidia-persistenced"
 #define PID_FILE   RUN_FOLDER "/nvidia-persistenced.pid"
 
+#define SOCKET_PATH_MAX sizeof(((struct sockaddr_un *)0)->sun_path)
+
 struct connection {
 	struct connection *next, *previous;
 	int socket;
@@ -38,9 +40,9 @@ struct server {
 	const char *root;
 	int log; /* the kernel's log of the root */
 	uint64_t logged;
-	int epoll, signals, listener, control;
+	int epoll, signals, listener, in_root, control;
 	int spare; /* given up for a moment when descriptors run out, to refuse a client properly */
-	char control_path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	char control_path[SOCKET_PATH_MAX], root_path[SOCKET_PATH_MAX];
 };
 
 static int64_t now_ms(void)
@@ -192,7 +194,7 @@ static void log_line(struct kernel *kernel, const char *line)
 	shown_log_write(server->log, server->logged++, line);
 }
 
-static int listen_at(struct server *server, const char *path, mode_t mode)
+static int listen_at(struct server *server, const char *path, mode_t mode, int *ret)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct epoll_event event = { .events = EPOLLIN };
@@ -213,10 +215,19 @@ static int listen_at(struct server *server, const char *path, mode_t mode)
 	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
 	    chmod(path, mode) != 0 || listen(listener, 4096) != 0)
 		return fail("cannot listen at", path);
-	event.data.ptr = mode == 0600 ? &server->control : &server->listener;
+	event.data.ptr = ret;
 	if (epoll_ctl(server->epoll, EPOLL_CTL_ADD, listener, &event) != 0)
 		return fail("cannot wait for clients of", path);
-	return listener;
+	*ret = listener;
+	return 0;
+}
+
+static int path_below(const char *root, const char *name, char ret[SOCKET_PATH_MAX])
+{
+	if ((size_t)snprintf(ret, SOCKET_PATH_MAX, "%s/%s", root, name) < SOCKET_PATH_MAX)
+		return 0;
+	errno = ENAMETOOLONG;
+	return fail("cannot listen below", root);
 }
 
 static void write_pid_file(void)
@@ -251,16 +262,11 @@ static int server_open(struct server *server, const char *root)
 		return fail("cannot make", "an event loop");
 	if (mkdir(RUN_FOLDER, 0755) != 0 && errno != EEXIST)
 		return fail("cannot make folder", RUN_FOLDER);
-	if ((size_t)snprintf(server->control_path, sizeof(server->control_path), "%s/%s", root,
-			     SIM_CONTROL_SOCKET) >= sizeof(server->control_path)) {
-		errno = ENAMETOOLONG;
-		return fail("cannot listen below", root);
-	}
-	server->listener = listen_at(server, SIM_SOCKET, 0666);
-	if (server->listener < 0)
-		return -1;
-	server->control = listen_at(server, server->control_path, 0600);
-	if (server->control < 0)
+	if (path_below(root, SIM_ROOT_SOCKET, server->root_path) < 0 ||
+	    path_below(root, SIM_CONTROL_SOCKET, server->control_path) < 0 ||
+	    listen_at(server, SIM_SOCKET, 0666, &server->listener) < 0 ||
+	    listen_at(server, server->root_path, 0666, &server->in_root) < 0 ||
+	    listen_at(server, server->control_path, 0600, &server->control) < 0)
 		return -1;
 	server->root = root;
 	server->log = shown_log_open(root);
@@ -275,6 +281,7 @@ static void server_close(struct server *server)
 	kernel_release(&server->kernel);
 	unlink(SIM_SOCKET);
 	unlink(PID_FILE);
+	unlink(server->root_path);
 	unlink(server->control_path);
 	rmdir(RUN_FOLDER); /* stays where it is a mount point or another's */
 }
@@ -300,6 +307,8 @@ static void server_run(struct server *server)
 			return;
 		if (event.data.ptr == &server->listener)
 			accept_one(server, server->listener);
+		else if (event.data.ptr == &server->in_root)
+			accept_one(server, server->in_root);
 		else if (event.data.ptr == &server->control)
 			accept_one(server, server->control);
 		else

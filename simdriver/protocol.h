@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define SIM_SOCKET         "/run/nvidia-persistenced/socket" /* path of the real one */
+#define SIM_ROOT_SOCKET    ".simdriver/socket"               /* the same, below the driver root */
 #define SIM_CONTROL_SOCKET ".simdriver/control"              /* below the driver root */
 #define SIM_MAGIC          0x53444756u
 #define SIM_VERSION        1u

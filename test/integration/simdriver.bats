@@ -106,6 +106,27 @@ exports_of() { nm -D --defined-only "$1" | awk '{print $3}' | LC_ALL=C sort; }
 	[ "${lines[5]}" = "status 9" ]
 }
 
+# What a container has that mounts the host's root elsewhere: the real library asks for nodes there, and for no socket.
+@test "a root that is mounted elsewhere, without the host's /run, is reached through its nodes alone" {
+	run -0 with a100-80 <<-'EOF'
+		mkdir "$WORK/elsewhere"
+		mount --rbind -o ro "$DRIVER_ROOT" "$WORK/elsewhere"
+		mount -t tmpfs tmpfs /run/nvidia-persistenced
+		export LD_LIBRARY_PATH=$WORK/elsewhere/usr/lib/x86_64-linux-gnu
+		"$SMI" -L | wc -l
+		rm "$DRIVER_ROOT/dev/nvidia3"
+		"$SMI" -L | wc -l
+		fault missing
+		"$SMI" -L || echo "status $?"
+		fault recover
+		rm "$DRIVER_ROOT/dev/nvidiactl"
+		"$SMI" -L || echo "status $?"
+		umount /run/nvidia-persistenced
+	EOF
+	[ "${lines[0]} ${lines[1]}" = "8 7" ]
+	[ "$(grep -c '^status 9$' <<<"$output")" = 2 ]
+}
+
 @test "two clients and a kill -9: memory is free the moment its process is gone" {
 	run -0 with t4 <<-'EOF'
 		context=$("$probe" --device 1 alloc 1048576 >/dev/null; memory 1)
