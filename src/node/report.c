@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -281,9 +282,31 @@ static void add_probes(struct scrape *scrape)
 	ADD(scrape, METRIC_PROBE_STUCK, daemon->stuck.count, );
 }
 
+#ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void);
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void);
+#endif
+#endif
+
+/* 0: nobody can tell. A sanitizer's allocator replaces the C library's, which then has nothing. */
+static size_t heap_in_use(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return __sanitizer_get_current_allocated_bytes();
+#else
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+#endif
+}
+
 static void add_daemon(struct scrape *scrape)
 {
 	const struct daemon *daemon = scrape->daemon;
+	size_t heap = heap_in_use();
 
 	ADD(scrape, METRIC_BUILD_INFO, 1, { "version", GPUPOOL_VERSION }, );
 	ADD(scrape, METRIC_READY, is_ready(daemon), );
@@ -291,6 +314,8 @@ static void add_daemon(struct scrape *scrape)
 		if (daemon->waits[i][0])
 			ADD(scrape, METRIC_WAITING, 1, { "step", step_to_string((enum step)i) }, );
 	ADD(scrape, METRIC_START_TIME, daemon->started, );
+	if (heap)
+		ADD(scrape, METRIC_HEAP, heap, );
 	add_probes(scrape);
 	ADD(scrape, METRIC_LEDGER_FAILURES, daemon->ledger_failures, );
 	ADD(scrape, METRIC_CDI_WRITES, daemon->specs_written, );

@@ -40,6 +40,8 @@
  *	answer POD CONTAINER RESOURCE	prints what the container was given, in words KIND:...
  *	holders			prints POD/CONTAINER:RESOURCE={IDs} of running containers
  *	streams			prints how many are open
+ *	check LEDGER		running containers hold nothing together that excludes each other, and all of it is in
+ *				that file of gpupoold
  *
  * How to add a command: a row in commands[] and a line here; one that prints something is in fake_questions.c.
  */
@@ -466,6 +468,7 @@ static const struct {
 	{ "answer", 3, 3, question_answer },
 	{ "holders", 0, 0, question_holders },
 	{ "streams", 0, 0, question_streams },
+	{ "check", 1, 1, question_check },
 };
 
 /* --- I1: an ID is in one Pod's hands --- */

@@ -47,3 +47,4 @@ int question_counts(struct player *player);
 int question_answer(struct player *player);
 int question_holders(struct player *player);
 int question_streams(struct player *player);
+int question_check(struct player *player);

@@ -108,3 +108,65 @@ int question_streams(struct player *player)
 	strbuf_addf(&player->reply, "%u", fake_kubelet_streams(player->kubelet));
 	return 0;
 }
+
+/* A card as a whole, or an instance of it, has one holder; a part of it ("<uuid>::<n>") leaves room for other parts. */
+static bool excludes(const char *a, const char *b)
+{
+	const char *end = strstr(a, "::"), *other = strstr(b, "::");
+	size_t length = end ? (size_t)(end - a) : strlen(a);
+	size_t other_length = other ? (size_t)(other - b) : strlen(b);
+
+	if (length != other_length || strncmp(a, b, length) != 0)
+		return false;
+	return !end || !other || strcmp(end, other) == 0;
+}
+
+/* The first ID of AT that a holder before it excludes; NULL: none. */
+static const char *held_twice(const struct kubelet_holdings *holdings, size_t at, const char **ret)
+{
+	const struct string_list *ids = &holdings->items[at].ids;
+
+	for (size_t i = 0; i < at; i++)
+		for (size_t k = 0; k < holdings->items[i].ids.count; k++)
+			for (size_t l = 0; l < ids->count; l++)
+				if (excludes(ids->items[l], holdings->items[i].ids.items[k])) {
+					*ret = holdings->items[i].pod;
+					return ids->items[l];
+				}
+	return NULL;
+}
+
+/* The text of the file is looked at, not read as gpupoold does it. */
+static const char *not_written(const struct kubelet_holding *holding, const char *ledger)
+{
+	char quoted[256];
+
+	for (size_t i = 0; i < holding->ids.count; i++) {
+		(void)snprintf(quoted, sizeof(quoted), "\"%s\"", holding->ids.items[i]);
+		if (!strstr(ledger, quoted))
+			return holding->ids.items[i];
+	}
+	return NULL;
+}
+
+int question_check(struct player *player)
+{
+	cleanup(kubelet_holdings_release) struct kubelet_holdings holdings = { .items = NULL };
+	autofree char *ledger = NULL;
+	const char *id, *other = NULL;
+
+	if (fake_kubelet_holders(player->kubelet, &holdings) < 0)
+		return player_fail(player, "no memory");
+	int r = file_read(player_word(player, 1), 8u << 20, &ledger, NULL, &player->error);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < holdings.count; i++) {
+		if ((id = held_twice(&holdings, i, &other)))
+			return player_fail(player, "Pods %s and %s both hold %s", other,
+					   holdings.items[i].pod, id);
+		if ((id = not_written(&holdings.items[i], ledger)))
+			return player_fail(player, "Pod %s holds %s, and the ledger has it not",
+					   holdings.items[i].pod, id);
+	}
+	return 0;
+}
