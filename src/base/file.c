@@ -143,22 +143,41 @@ int file_read_fd(int fd, const char *name, size_t maximum, char **ret, size_t *r
 	return file_read_checked(fd, name, &status, maximum, ret, ret_length, error);
 }
 
+static int file_open_checked(const char *path, int flags, struct stat *status, struct error *error)
+{
+	/* Looked at before it is opened, since opening a device can already do something. */
+	if (stat(path, status) < 0)
+		return file_fail(error, errno, "read", path);
+	int r = file_check_kind(status, path, error);
+	if (r < 0)
+		return r;
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
+	if (fd < 0 || fstat(fd, status) < 0)
+		return file_fail(error, errno, "read", path);
+	r = file_check_kind(status, path, error);
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
 int file_read(const char *path, size_t maximum, char **ret, size_t *ret_length, struct error *error)
 {
 	struct stat status;
+	autoclose int fd = file_open_checked(path, 0, &status, error);
 
-	/* Looked at before it is opened, since opening a device can already do something. */
-	if (stat(path, &status) < 0)
-		return file_fail(error, errno, "read", path);
-	int r = file_check_kind(&status, path, error);
-	if (r < 0)
-		return r;
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return file_fail(error, errno, "read", path);
-	r = file_check_kind(&status, path, error);
-	if (r < 0)
-		return r;
+	return fd < 0 ? fd : file_read_checked(fd, path, &status, maximum, ret, ret_length, error);
+}
+
+int file_read_regular(const char *path, size_t maximum, char **ret, size_t *ret_length,
+		      struct error *error)
+{
+	struct stat status;
+	autoclose int fd = file_open_checked(path, O_NONBLOCK, &status, error);
+
+	if (fd < 0)
+		return fd;
+	if (S_ISFIFO(status.st_mode))
+		return error_set(
+			error, EINVAL,
+			"'%s' is a pipe, which is not waited for; put a regular file there", path);
 	return file_read_checked(fd, path, &status, maximum, ret, ret_length, error);
 }
 

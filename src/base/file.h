@@ -11,6 +11,9 @@
  * Only regular files, pipes and procfs/sysfs files are read; a directory or device is an error. */
 int file_read(const char *path, size_t maximum, char **ret, size_t *ret_length,
 	      struct error *error);
+/* The same for a program that must not wait: a pipe is -EINVAL, too. */
+int file_read_regular(const char *path, size_t maximum, char **ret, size_t *ret_length,
+		      struct error *error);
 /* The same from an open descriptor; NAME is for messages. */
 int file_read_fd(int fd, const char *name, size_t maximum, char **ret, size_t *ret_length,
 		 struct error *error);

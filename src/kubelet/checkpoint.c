@@ -302,7 +302,7 @@ int kubelet_checkpoint_read(const char *path, struct kubelet_checkpoint *ret, st
 	/* Before the text: a file written meanwhile counts as not seen yet. */
 	if (stat(path, &status) < 0)
 		return error_set_errno(error, errno, "%s cannot be read", path);
-	int r = file_read(path, KUBELET_CHECKPOINT_MAX, &text, &length, error);
+	int r = file_read_regular(path, KUBELET_CHECKPOINT_MAX, &text, &length, error);
 	if (r == 0)
 		r = kubelet_checkpoint_parse(text, length, path, ret, error);
 	if (r == 0)

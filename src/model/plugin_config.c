@@ -127,7 +127,7 @@ static int take_all(const struct plugin_inputs *inputs, struct plugin_config *co
 	int r = find_file(inputs, config, error);
 
 	if (r == 0 && *config->config_file)
-		r = plugin_file_read(config->config_file, config, error);
+		r = plugin_file_read(config->config_file, inputs->no_pipe, config, error);
 	for (unsigned i = 0; r == 0 && i < plugin_key_count; i++)
 		if (i != file_key())
 			r = take_environment(&plugin_keys[i], config, inputs->environment, error);

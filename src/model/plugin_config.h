@@ -176,6 +176,7 @@ struct plugin_inputs {
 	char *const *environment;         /* "NAME=value"..., ends with NULL; may be NULL */
 	/* Read when neither names a file, if it is there; GPUPOOL_CONFIG goes before it. NULL: none. */
 	const char *usual_file;
+	bool no_pipe; /* the file may be no pipe: of a service that must not wait for its writer */
 };
 
 /*

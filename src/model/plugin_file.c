@@ -166,14 +166,16 @@ static int broken(int r, struct error *error)
 	return -EBADMSG;
 }
 
-int plugin_file_read(const char *path, struct plugin_config *config, struct error *error)
+int plugin_file_read(const char *path, bool no_pipe, struct plugin_config *config,
+		     struct error *error)
 {
 	const struct file_reader reader = { path, config, error };
 	autoyaml stream = { 0 };
 	autofree char *text = NULL;
 	size_t length = 0;
 
-	int r = file_read(path, FILE_BYTES_MAX, &text, &length, error);
+	int r = (no_pipe ? file_read_regular : file_read)(path, FILE_BYTES_MAX, &text, &length,
+							  error);
 	if (r == 0)
 		r = yaml_parse(text, length, path, &stream, error);
 	else if (r != -EINVAL)

@@ -83,7 +83,8 @@ struct json_object *plugin_key_to_json(const struct plugin_key *key,
 void plugin_key_release(const struct plugin_key *key, struct plugin_config *config);
 
 /* Reads the file into CONFIG, which holds the defaults. */
-int plugin_file_read(const char *path, struct plugin_config *config, struct error *error);
+int plugin_file_read(const char *path, bool no_pipe, struct plugin_config *config,
+		     struct error *error);
 /* What no row of the table is: resources, sharing, gpupool.cards. */
 int plugin_sections_to_json(const struct plugin_config *config, struct json_object *root);
 void plugin_sections_release(struct plugin_config *config);

@@ -56,8 +56,26 @@ static int take_lock(struct daemon *daemon, struct error *error)
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)length, 0) != length)
 		daemon_warning(daemon, "%s does not have the process's number: %s", path.data,
 			       strerrordesc_np(errno));
+	if (daemon->lock >= 0)
+		close(daemon->lock);
 	daemon->lock = TAKE_FD(fd);
 	return 0;
+}
+
+int daemon_keep_lock(struct daemon *daemon, struct error *error)
+{
+	autostrbuf path = STRBUF_INIT(PATH_MAX);
+	struct stat ours, there;
+
+	strbuf_addf(&path, "%s/" NAME_LOCK, daemon->config.state_directory);
+	if (strbuf_failed(&path) == 0 && fstat(daemon->lock, &ours) == 0 &&
+	    stat(path.data, &there) == 0 && ours.st_dev == there.st_dev &&
+	    ours.st_ino == there.st_ino)
+		return 0;
+	int r = take_lock(daemon, error);
+	if (r == 0)
+		daemon_warning(daemon, "%s was removed; it is made again", path.data);
+	return r;
 }
 
 /* ---- configuration ---- */
@@ -124,7 +142,8 @@ static void read_again(struct daemon *daemon)
 {
 	const struct plugin_inputs inputs = { .flags = daemon->options->flags,
 					      .environment = daemon->options->environment,
-					      .usual_file = PATH_CONFIG };
+					      .usual_file = PATH_CONFIG,
+					      .no_pipe = true };
 	cleanup(plugin_config_release) struct plugin_config config = { 0 };
 	struct error error = ERROR_INIT;
 	int r = plugin_config_read(&inputs, &config, &error);

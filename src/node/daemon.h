@@ -122,6 +122,7 @@ struct daemon {
 	struct question *first, **last;
 	struct question *asking; /* the one whose answer is on its way, or NULL */
 	struct ledger_write *writing;
+	uint64_t ledger_failed_ms; /* when a write did not succeed last */
 	uint64_t answered_ms, ledger_failures;
 
 	/* The container runtime: runtime.c */
@@ -148,6 +149,11 @@ void daemon_wait(struct daemon *daemon, enum step step, const char *why);
 
 /* daemon.c: begins to end; the loop ends when no thread is at work any more, or a second later. */
 void daemon_stop(struct daemon *daemon);
+/*
+ * Somebody removed or moved the state directory: it is made again, and the lock taken again. -EBUSY: another gpupoold
+ * was faster, and the ledger is its.
+ */
+int daemon_keep_lock(struct daemon *daemon, struct error *error);
 void daemon_stopped(struct daemon *daemon); /* one thread has ended its work */
 
 /* cards.c */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "node/device_id.h"
+
 #define CHECKPOINT_MS 50    /* the kubelet writes a file beside it and renames it */
 #define SEEN_MS       1500  /* the same where every Pod has been seen to run */
 #define SWEEP_MS      500   /* so long a Pod may live unseen */
@@ -236,6 +238,7 @@ static void sweep(void *user)
 	}
 	if (!daemon->ledger.count) {
 		kubelet_holdings_release(&daemon->holdings);
+		allocate_go_on(daemon); /* the end of the last one may still have to be written */
 		return;
 	}
 	if (now - daemon->swept_ms < SEEN_MS && !somebody_is_new(daemon))
@@ -277,13 +280,39 @@ static int read_ledger(struct daemon *daemon, struct error *error)
 	return 0;
 }
 
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/*
+ * Other plugins serve names below nvidia.com/ as well (nvidia.com/hostdev of SR-IOV, the cards of virtual machines):
+ * the devices tell whose it is, and where there are none, names that nobody else has.
+ */
+static bool was_ours(const struct kubelet_checkpoint_devices *registered)
+{
+	const char *name = registered->resource;
+	struct device_id id;
+
+	if (begins(name, "gpupool.io/"))
+		return true;
+	if (!begins(name, "nvidia.com/"))
+		return false;
+	for (size_t i = 0; i < registered->ids.count; i++)
+		if (!device_id_read(registered->ids.items[i], &id))
+			return false;
+	return registered->ids.count || strcmp(name, PLUGIN_RESOURCE_GPU) == 0 ||
+	       strcmp(name, PLUGIN_RESOURCE_GPU ".shared") == 0 ||
+	       begins(name, PLUGIN_RESOURCE_MIG);
+}
+
 /* The kubelet knows resources of ours from before: they get a list, too, and be it an empty one. */
 static int take_known(struct daemon *daemon, struct error *error)
 {
 	for (size_t i = 0; daemon->has_checkpoint && i < daemon->checkpoint.registered_count; i++) {
 		const char *name = daemon->checkpoint.registered[i].resource;
 
-		if (strncmp(name, "nvidia.com/", 11) != 0 && strncmp(name, "gpupool.io/", 11) != 0)
+		if (!was_ours(&daemon->checkpoint.registered[i]))
 			continue;
 		if (string_list_add(&daemon->known_resources, name) < 0)
 			return error_no_memory(error);

@@ -352,7 +352,7 @@ int ledger_read(struct ledger *ledger, const char *path, uint64_t now_ms,
 
 	*ret_damage = (struct ledger_damage){ 0 };
 	sweep(path);
-	int r = file_read(path, LEDGER_FILE_MAX, &text, &length, error);
+	int r = file_read_regular(path, LEDGER_FILE_MAX, &text, &length, error);
 
 	if (r == -ENOENT)
 		return 0;

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #define LEDGER_PATH_TEXT "%s/" NAME_LEDGER
-#define LATER_MS         1000 /* a ledger without a question that could not be written */
+#define LATER_MS         3000 /* after a ledger that could not be written */
 
 struct ledger_write { /* one at a time */
 	struct daemon *daemon;
@@ -119,6 +119,13 @@ static void ledger_write_free(struct ledger_write *write)
 	free(write);
 }
 
+static void ledger_failed(struct daemon *daemon, const struct error *error)
+{
+	daemon_wait(daemon, STEP_LEDGER, error->message);
+	daemon->ledger_failed_ms = loop_now_ms(daemon->loop);
+	daemon->ledger.dirty = true; /* what is on the disk is not what counts */
+}
+
 static void write_run(void *user)
 {
 	struct ledger_write *write = user;
@@ -161,7 +168,7 @@ static void write_done(void *user)
 	daemon->writing = NULL;
 	if (write->r < 0) {
 		daemon->ledger_failures++;
-		daemon_wait(daemon, STEP_LEDGER, write->error.message);
+		ledger_failed(daemon, &write->error);
 	} else {
 		daemon_wait(daemon, STEP_LEDGER, NULL);
 	}
@@ -192,7 +199,11 @@ static int write_start(struct daemon *daemon, struct ledger_entry *entry,
 	if (!write)
 		return error_no_memory(error);
 	strbuf_addf(&path, LEDGER_PATH_TEXT, daemon->config.state_directory);
-	int r = ledger_to_text(&daemon->ledger, &text, error);
+	int r = daemon_keep_lock(daemon, error);
+	if (r < 0)
+		ledger_failed(daemon, error);
+	if (r == 0)
+		r = ledger_to_text(&daemon->ledger, &text, error);
 	if (r == 0) {
 		write->daemon = daemon;
 		write->entry = entry;
@@ -292,7 +303,10 @@ static void write_changes(struct daemon *daemon)
 {
 	struct error error = ERROR_INIT;
 
-	if (!daemon->ledger.dirty || daemon->waits[STEP_LEDGER][0])
+	if (!daemon->ledger.dirty)
+		return;
+	if (daemon->waits[STEP_LEDGER][0] &&
+	    loop_now_ms(daemon->loop) - daemon->ledger_failed_ms < LATER_MS)
 		return; /* the sweep tries again */
 	if (write_start(daemon, NULL, NULL, &error) < 0)
 		daemon_warning(daemon, "%s", error.message);

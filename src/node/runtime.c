@@ -89,7 +89,7 @@ static bool recall(struct daemon *daemon)
 	autostrbuf path = STRBUF_INIT(PATH_MAX);
 	autofree char *text = NULL;
 
-	if (kept_path(daemon, &path) < 0 || file_read(path.data, 64, &text, NULL, NULL) < 0)
+	if (kept_path(daemon, &path) < 0 || file_read_regular(path.data, 64, &text, NULL, NULL) < 0)
 		return false;
 	daemon->cdi = strcmp(text, "cdi on\n") == 0 ? KUBELET_CDI_ON : KUBELET_CDI_OFF;
 	return true;

@@ -53,7 +53,7 @@ static int file_has(const char *path, const struct strbuf *text)
 {
 	autofree char *there = NULL;
 	size_t length = 0;
-	int r = file_read(path, SPEC_TEXT_MAX, &there, &length, NULL);
+	int r = file_read_regular(path, SPEC_TEXT_MAX, &there, &length, NULL);
 
 	return r == 0 && length == text->length && memcmp(there, text->data, length) == 0;
 }

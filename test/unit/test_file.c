@@ -124,6 +124,33 @@ TEST(file_reads_no_other_things)
 	place_remove(&place);
 }
 
+/* Without a writer, and with one that says nothing. */
+TEST(file_read_regular_waits_for_no_pipe)
+{
+	struct place place;
+	struct error error = ERROR_INIT;
+	char *text = NULL;
+	size_t length = 0;
+
+	place_make(&place);
+	assert_int_equal(file_read_regular(place.file, 10, &text, &length, &error), -ENOENT);
+	assert_int_equal(mkfifo(place.file, 0600), 0);
+	assert_int_equal(file_read_regular(place.file, 10, &text, &length, &error), -EINVAL);
+	assert_non_null(strstr(error.message, place.file));
+	int fd = open(place.file, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(file_read_regular(place.file, 10, &text, &length, &error), -EINVAL);
+	close(fd);
+	assert_int_equal(file_write_atomic(place.file, "0123456789", 10, 0600, &error), 0);
+	assert_int_equal(file_read_regular(place.file, 9, &text, &length, &error), -EFBIG);
+	assert_null(text);
+	assert_int_equal(file_read_regular(place.file, 10, &text, &length, &error), 0);
+	assert_string_equal(text, "0123456789");
+	free(text);
+	assert_int_equal(file_read_regular(place.path, 10, &text, &length, &error), -EISDIR);
+	place_remove(&place);
+}
+
 TEST(file_write_replaces)
 {
 	struct error error = ERROR_INIT;
