@@ -9,7 +9,9 @@ bats_require_minimum_version 1.5.0
 
 SHARED=nvidia.com/gpu.shared
 MORE_BYTES=16384 # of heap, from a tenth of the Pods to all
-WARM_PODS=160    # so many at least are there before: lists grow to the longest that there was
+# So many at least are there before: each connection of the kubelet's keeps the last 100 streams that ended, since a frame
+# for one of those is another mistake than one for a stream that never was.
+WARM_PODS=160
 
 setup() {
 	[ "$(id -u)" = 0 ] || skip "needs root (device nodes)"
