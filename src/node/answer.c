@@ -480,7 +480,8 @@ static int answer(struct answering *answering)
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(strategies); i++)
 		if (scene->lists & strategies[i].list)
 			r = strategies[i].add(answering);
-	if (r == 0 && scene->config->pass_device_specs && scene->lists & ~(unsigned)CDI_LISTS)
+	if (r == 0 && scene->config->pass_device_specs &&
+	    scene->lists & (DEVICE_LIST_ENVVAR | DEVICE_LIST_VOLUME_MOUNTS))
 		r = add_nodes(answering);
 	return r;
 }
