@@ -75,8 +75,7 @@ pid_t device_events_pid(const struct device_events *events)
 	return events->helper.pid;
 }
 
-/* What a driver says is shown to people: printable, and no more than fits. */
-static void take_text(char ret[static CARD_TEXT_MAX], const char *text, size_t size)
+void device_event_text(char ret[static CARD_TEXT_MAX], const char *text, size_t size)
 {
 	size_t length = strnlen(text, size), kept = 0;
 
@@ -85,7 +84,7 @@ static void take_text(char ret[static CARD_TEXT_MAX], const char *text, size_t s
 	ret[kept] = '\0';
 }
 
-static void event_init(struct device_event *event, enum device_event_kind kind)
+void device_event_init(struct device_event *event, enum device_event_kind kind)
 {
 	memset(event, 0, sizeof(*event));
 	event->kind = kind;
@@ -101,7 +100,7 @@ int events_take(const struct record_event *record, size_t length, struct device_
 	    record->version != RECORD_VERSION || record->kind == 0 ||
 	    record->kind >= RECORD_EVENT_MAX)
 		return -EPROTO;
-	event_init(ret, kinds[record->kind]);
+	device_event_init(ret, kinds[record->kind]);
 	if (memchr(record->uuid, '\0', sizeof(record->uuid)) && card_uuid_is_valid(record->uuid))
 		memcpy(ret->uuid, record->uuid, strlen(record->uuid) + 1);
 	memcpy(bus_id, record->bus_id, sizeof(bus_id));
@@ -115,7 +114,7 @@ int events_take(const struct record_event *record, size_t length, struct device_
 	ret->data = record->data;
 	ret->count = record->count;
 	ret->time_ms = record->time_ms;
-	take_text(ret->text, record->message, sizeof(record->message));
+	device_event_text(ret->text, record->message, sizeof(record->message));
 	return 0;
 }
 
@@ -123,7 +122,7 @@ int events_take(const struct record_event *record, size_t length, struct device_
 static int events_end(struct device_events *events, const char *text, struct device_event *ret)
 {
 	events->ended = true;
-	event_init(ret, DEVICE_EVENT_END);
+	device_event_init(ret, DEVICE_EVENT_END);
 	reason_text(ret->text, sizeof(ret->text), "%s %s", NAME_NVML_HELPER, text);
 	return 1;
 }
@@ -135,7 +134,7 @@ static int events_give(struct device_events *events, unsigned dropped, struct de
 		return 1;
 	events->held = *ret;
 	events->has_held = true;
-	event_init(ret, DEVICE_EVENT_MISSED);
+	device_event_init(ret, DEVICE_EVENT_MISSED);
 	ret->count = dropped;
 	ret->time_ms = events->held.time_ms;
 	return 1;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "device/events_record.h"
 #include "device/sysfs/sysfs.h"
 #include "device/sysfs/tree.h"
 
@@ -100,29 +101,12 @@ static bool take_place(const char **text, struct device_event *event)
 	return skip_text(text, "): ");
 }
 
-static void take_text(char ret[static CARD_TEXT_MAX], const char *text)
-{
-	size_t length = strcspn(text, "\n"), kept = 0;
-
-	for (size_t i = 0; i < length && kept + 1 < CARD_TEXT_MAX; i++)
-		ret[kept++] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-	ret[kept] = '\0';
-}
-
-static void event_init(struct device_event *event, enum device_event_kind kind)
-{
-	memset(event, 0, sizeof(*event));
-	event->kind = kind;
-	event->index = CARD_INDEX_NONE;
-	event->gpu_instance = event->compute_instance = DEVICE_INSTANCE_NONE;
-}
-
 int kmsg_parse(const char *record, struct device_event *ret)
 {
 	struct device_event event;
 	unsigned xid;
 
-	event_init(&event, DEVICE_EVENT_XID);
+	device_event_init(&event, DEVICE_EVENT_XID);
 	if (!take_prefix(&record, &event.time_ms) || !skip_text(&record, "NVRM: Xid (") ||
 	    !take_place(&record, &event))
 		return -ENOMSG;
@@ -130,7 +114,7 @@ int kmsg_parse(const char *record, struct device_event *ret)
 		return -ENOMSG;
 	event.data = xid;
 	record += strspn(record, ", ");
-	take_text(event.text, record);
+	device_event_text(event.text, record, strcspn(record, "\n"));
 	*ret = event;
 	return 0;
 }
@@ -188,7 +172,7 @@ void device_kmsg_close(struct device_kmsg *kmsg)
 static int kmsg_end(struct device_kmsg *kmsg, int number, struct device_event *ret)
 {
 	kmsg->ended = true;
-	event_init(ret, DEVICE_EVENT_END);
+	device_event_init(ret, DEVICE_EVENT_END);
 	reason_text(ret->text, sizeof(ret->text), "the kernel's log gives no more: %s",
 		    number ? strerror(number) : "its end");
 	return 1;
@@ -230,7 +214,7 @@ int device_kmsg_next(struct device_kmsg *kmsg, struct device_event *ret)
 			return 0;
 		if (length < 0 && errno == EPIPE) { /* overwritten before it was read */
 			kmsg->length = 0;
-			event_init(ret, DEVICE_EVENT_MISSED);
+			device_event_init(ret, DEVICE_EVENT_MISSED);
 			ret->count = 1;
 			return 1;
 		}

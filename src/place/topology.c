@@ -176,14 +176,15 @@ static uint64_t unpack(uint64_t cards, uint64_t packed)
 	return set;
 }
 
-static uint64_t try_all(const struct node *node, uint64_t cards, unsigned wanted)
+/* MUST and the best WANTED of CARDS, which are others: each set is looked at. */
+static uint64_t try_all(const struct node *node, uint64_t cards, uint64_t must, unsigned wanted)
 {
 	uint64_t packed = (1ull << wanted) - 1, best = 0;
 	struct score best_score = { 0, 0, 0 };
 
 	for (unsigned left = count_sets(count_cards(cards), wanted); left > 0; left--) {
-		uint64_t set = unpack(cards, packed);
-		struct score score = score_set(node, set, cards);
+		uint64_t set = must | unpack(cards, packed);
+		struct score score = score_set(node, set, cards | must);
 
 		if (!best || better(score, best_score)) {
 			best = set;
@@ -265,7 +266,7 @@ uint64_t topology_choose(const struct node *node, uint64_t cards, unsigned wante
 	if (count_cards(cards) <= wanted || all_equal(node, cards))
 		return lowest(cards, wanted);
 	if (count_sets(count_cards(cards), wanted) <= SETS_TRIED_MAX)
-		return try_all(node, cards, wanted);
+		return try_all(node, cards, 0, wanted);
 	return try_growing(node, cards, wanted);
 }
 
@@ -301,9 +302,6 @@ static void guess_links(struct node *node, const struct card *cards)
 static uint64_t choose_beside(const struct node *node, uint64_t cards, uint64_t must,
 			      unsigned wanted)
 {
-	uint64_t packed = (1ull << wanted) - 1, best = 0;
-	struct score best_score = { 0, 0, 0 };
-
 	if (wanted == 0 || count_cards(cards) <= wanted)
 		return must | lowest(cards, wanted);
 	if (count_sets(count_cards(cards), wanted) > SETS_TRIED_MAX) { /* one by one */
@@ -311,19 +309,7 @@ static uint64_t choose_beside(const struct node *node, uint64_t cards, uint64_t 
 
 		return choose_beside(node, cards & ~next, next, wanted - 1);
 	}
-	for (unsigned left = count_sets(count_cards(cards), wanted); left > 0; left--) {
-		uint64_t set = must | unpack(cards, packed);
-		struct score score = score_set(node, set, cards | must);
-
-		if (!best || better(score, best_score)) {
-			best = set;
-			best_score = score;
-		}
-		uint64_t low = packed & -packed, carried = packed + low;
-
-		packed = carried | (((packed ^ carried) >> 2) / low);
-	}
-	return best;
+	return try_all(node, cards, must, wanted);
 }
 
 int place_choose_cards(const struct inventory *inventory, uint64_t cards, uint64_t must,

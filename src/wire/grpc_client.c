@@ -78,23 +78,18 @@ static void stream_give_up(struct grpc_stream *stream, enum grpc_status status, 
 
 /* Events of a stream */
 
-static bool equal(const char *value, size_t length, const char *text)
-{
-	return strlen(text) == length && memcmp(value, text, length) == 0;
-}
-
 static void on_header(struct http2_stream *http2_stream, void *owner, const char *name,
 		      size_t name_length, const char *value, size_t value_length)
 {
 	struct grpc_stream *stream = owner;
 
 	(void)http2_stream;
-	if (equal(name, name_length, "content-type") && !stream->answered) {
+	if (grpc_header_is(name, name_length, "content-type") && !stream->answered) {
 		stream->grpc = grpc_is_content_type(value, value_length);
-	} else if (equal(name, name_length, "grpc-status")) {
+	} else if (grpc_header_is(name, name_length, "grpc-status")) {
 		stream->has_status = true;
 		stream->status = grpc_status_parse(value, value_length);
-	} else if (equal(name, name_length, "grpc-message")) {
+	} else if (grpc_header_is(name, name_length, "grpc-message")) {
 		grpc_text_decode(value, value_length, stream->text);
 	}
 }

@@ -211,21 +211,16 @@ static void *on_opened(struct http2_stream *stream, void *user)
 	return call;
 }
 
-static bool equal(const char *value, size_t length, const char *text)
-{
-	return strlen(text) == length && memcmp(value, text, length) == 0;
-}
-
 static void header_method(struct grpc_call *call, const char *value, size_t length)
 {
-	call->post = equal(value, length, "POST");
+	call->post = grpc_header_is(value, length, "POST");
 }
 
 static void header_path(struct grpc_call *call, const char *value, size_t length)
 {
 	const struct grpc_method *method = call->connection->server->methods;
 
-	while (method->path && !equal(value, length, method->path))
+	while (method->path && !grpc_header_is(value, length, method->path))
 		method++;
 	if (method->path)
 		call->method = method;
@@ -241,7 +236,7 @@ static void header_content_type(struct grpc_call *call, const char *value, size_
 
 static void header_encoding(struct grpc_call *call, const char *value, size_t length)
 {
-	call->encoded = !equal(value, length, "identity");
+	call->encoded = !grpc_header_is(value, length, "identity");
 	if (call->encoded)
 		refuse(call, GRPC_UNIMPLEMENTED,
 		       "messages compressed with '%.*s' are not read here: send identity",
@@ -270,7 +265,7 @@ static void on_header(struct http2_stream *stream, void *owner, const char *name
 
 	(void)stream;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (equal(name, name_length, table[i].name))
+		if (grpc_header_is(name, name_length, table[i].name))
 			table[i].read(owner, value, value_length);
 }
 

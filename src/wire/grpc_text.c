@@ -28,6 +28,11 @@ const char *grpc_status_to_string(enum grpc_status status)
 	return (unsigned)status < GRPC_STATUS_COUNT ? grpc_status_table[status] : "invalid";
 }
 
+bool grpc_header_is(const char *value, size_t length, const char *text)
+{
+	return strlen(text) == length && memcmp(value, text, length) == 0;
+}
+
 void grpc_text_encode(struct strbuf *buffer, const char *text)
 {
 	size_t length = strnlen(text, GRPC_TEXT_MAX + 1);

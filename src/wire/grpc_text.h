@@ -10,6 +10,9 @@
 
 #define GRPC_TEXT_MAX 1024 /* bytes of a status message; what is longer is cut */
 
+/* Whether a header's name or value is TEXT. */
+bool grpc_header_is(const char *value, size_t length, const char *text);
+
 /* Percent-encodes what is not printable ASCII, and '%'. Cuts between characters. */
 void grpc_text_encode(struct strbuf *buffer, const char *text);
 
