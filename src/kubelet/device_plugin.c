@@ -385,11 +385,6 @@ bool device_plugin_is_listed(const struct device_plugin *plugin)
 	return plugin->registration.state == REGISTRATION_LISTED;
 }
 
-const char *device_plugin_resource(const struct device_plugin *plugin)
-{
-	return plugin->resource;
-}
-
 struct device_plugin_counts device_plugin_counts(const struct device_plugin *plugin)
 {
 	return plugin->counts;

@@ -76,7 +76,6 @@ void device_plugin_resend(struct device_plugin *plugin);
 bool device_plugin_check_rival(struct device_plugin *plugin,
 			       const struct kubelet_checkpoint *checkpoint);
 bool device_plugin_is_listed(const struct device_plugin *plugin);
-const char *device_plugin_resource(const struct device_plugin *plugin);
 
 struct device_plugin_counts { /* since the start; for metrics */
 	uint64_t registrations, refusals, streams, lists, allocations, preferences;

@@ -84,8 +84,6 @@ int kubelet_answer_add_mount(struct kubelet_answer *answer, const char *containe
 int kubelet_answer_add_device(struct kubelet_answer *answer, const char *container_path,
 			      const char *host_path, const char *permissions);
 int kubelet_answer_add_cdi(struct kubelet_answer *answer, const char *name);
-/* Bytes of the message: what the kubelet's checkpoint keeps for the Pod's whole life. */
-int kubelet_answer_size(const struct kubelet_answer *answer, size_t *ret, struct error *error);
 
 struct kubelet_plugin_options {
 	bool pre_start_required;

@@ -202,17 +202,6 @@ int kubelet_pack_allocated(const struct kubelet_answer *answer, struct kubelet_b
 			  error);
 }
 
-int kubelet_answer_size(const struct kubelet_answer *answer, size_t *ret, struct error *error)
-{
-	struct kubelet_bytes bytes = { .data = NULL };
-
-	int r = kubelet_pack_answer(answer, &bytes, error);
-	if (r == 0)
-		*ret = bytes.size;
-	kubelet_bytes_release(&bytes);
-	return r;
-}
-
 /* --- unpacking --- */
 
 static int refuse_twice(const char *what, const char *key, struct error *error)

@@ -230,5 +230,3 @@ void plugin_add_man(struct strbuf *out);
 void plugin_add_completion(struct strbuf *out);
 
 const char *mig_strategy_to_string(enum mig_strategy strategy);
-/* "cdi-cri,envvar" of bits. */
-void device_lists_describe(unsigned lists, struct strbuf *out);

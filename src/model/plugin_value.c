@@ -527,19 +527,6 @@ int plugin_key_set_json(const struct plugin_key *key, struct plugin_config *conf
 	return r < 0 ? r : key_done(&set);
 }
 
-void device_lists_describe(unsigned lists, struct strbuf *out)
-{
-	const char *separator = "";
-
-	for (unsigned i = 0; (1u << i) <= DEVICE_LIST_AUTO; i++) {
-		if (!(lists & 1u << i))
-			continue;
-		strbuf_adds(out, separator);
-		choice_add("envvar|volume-mounts|cdi-annotations|cdi-cri|kubelet|auto", i, out);
-		separator = ",";
-	}
-}
-
 static struct json_object *text_to_json(const struct strbuf *text)
 {
 	return text->failed ? NULL : json_object_new_string(text->data);

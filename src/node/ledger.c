@@ -164,11 +164,6 @@ struct ledger_entry *ledger_find(const struct ledger *ledger, const char *id,
 	return NULL;
 }
 
-bool ledger_holds(const struct ledger *ledger, const char *id)
-{
-	return ledger_find(ledger, id, NULL) != NULL;
-}
-
 void ledger_strip(struct ledger *ledger, struct ledger_entry *entry, const char *id)
 {
 	struct string_list *ids = &entry->ids;

@@ -79,7 +79,6 @@ void ledger_answered(struct ledger *ledger, struct ledger_entry *entry, uint64_t
 /* The kubelet has no answer and gets none: disk full, kubelet gone. Frees ENTRY. */
 void ledger_forget(struct ledger *ledger, struct ledger_entry *entry);
 
-bool ledger_holds(const struct ledger *ledger, const char *id);
 /* The newest entry that holds ID, or the one before BEFORE (NULL: none). */
 struct ledger_entry *ledger_find(const struct ledger *ledger, const char *id,
 				 const struct ledger_entry *before);

@@ -671,12 +671,3 @@ void grpc_call_set_user(struct grpc_call *call, void *user)
 {
 	call->user = user;
 }
-
-pid_t grpc_call_pid(const struct grpc_call *call)
-{
-	struct ucred peer = { 0 };
-	socklen_t size = sizeof(peer);
-
-	getsockopt(http2_fd(call->connection->http2), SOL_SOCKET, SO_PEERCRED, &peer, &size);
-	return peer.pid;
-}

@@ -649,25 +649,10 @@ void http2_free(struct http2 *http2)
 		http2_destroy(http2);
 }
 
-int http2_fd(const struct http2 *http2)
-{
-	return http2->fd;
-}
-
 bool http2_usable(const struct http2 *http2)
 {
 	return !http2->gone && !http2->doomed && !http2->refused &&
 	       nghttp2_session_check_request_allowed(http2->session);
-}
-
-struct http2 *http2_of(const struct http2_stream *stream)
-{
-	return stream->http2;
-}
-
-void *http2_user(const struct http2 *http2)
-{
-	return http2->user;
 }
 
 /* Streams */

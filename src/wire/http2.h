@@ -66,8 +66,6 @@ int http2_new(struct loop *loop, int fd, const struct http2_options *options, st
 /* Ends connection and streams without an event. NULL is legal. */
 void http2_free(struct http2 *http2);
 
-int http2_fd(const struct http2 *http2);
-
 /* Client: false when a new stream will get nowhere. */
 bool http2_usable(const struct http2 *http2);
 
@@ -92,6 +90,3 @@ void http2_let_go(struct http2_stream *stream);
 
 /* The same, and the stream ends with CODE, unless both sides are done. */
 void http2_reset(struct http2_stream *stream, uint32_t code);
-
-struct http2 *http2_of(const struct http2_stream *stream);
-void *http2_user(const struct http2 *http2);

@@ -110,9 +110,6 @@ void grpc_call_finish(struct grpc_call *call, enum grpc_status status, const cha
 void *grpc_call_user(const struct grpc_call *call); /* NULL until it is set */
 void grpc_call_set_user(struct grpc_call *call, void *user);
 
-/* Credentials of the process that connected, as of then (SO_PEERCRED). */
-pid_t grpc_call_pid(const struct grpc_call *call);
-
 /* A client: one connection, any number of calls at a time */
 
 struct grpc_client;

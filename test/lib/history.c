@@ -186,7 +186,8 @@ void history_tick(struct history *run)
 			continue;
 		for (size_t k = 0; k < pod->hold_count; k++)
 			for (size_t n = 0; n < pod->holds[k].ids.count; n++)
-				if (!ledger_holds(&run->world.ledger, pod->holds[k].ids.items[n]))
+				if (!ledger_find(&run->world.ledger, pod->holds[k].ids.items[n],
+						 NULL))
 					history_differ(run, "Pod %u lives, and %s is not held", i,
 						       pod->holds[k].ids.items[n]);
 	}

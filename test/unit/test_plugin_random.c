@@ -70,16 +70,16 @@ static int ask_plugin(struct history *run, const char *resource, const struct st
 static void check_answer(struct history *run, const struct string_list *ids,
 			 const struct kubelet_answer *answer)
 {
-	size_t size = 0;
+	cleanup(kubelet_bytes_release) struct kubelet_bytes bytes = { .data = NULL };
 
 	for (size_t i = 0; i < ids->count; i++)
 		if (!history_fits_mode(run, ids->items[i]) ||
 		    (naive_id(ids->items[0]).kind == 'u' &&
 		     history_card_of(ids->items[i]) != history_card_of(ids->items[0])))
 			history_differ(run, "%s is granted, and must not be", ids->items[i]);
-	assert_int_equal(kubelet_answer_size(answer, &size, NULL), 0);
-	if (size == 0 || size >= 512)
-		history_differ(run, "the answer has %zu bytes", size);
+	assert_int_equal(kubelet_pack_answer(answer, &bytes, NULL), 0);
+	if (bytes.size == 0 || bytes.size >= 512)
+		history_differ(run, "the answer has %zu bytes", bytes.size);
 }
 
 /* From the decision to the kubelet's file. false: the kubelet got no answer. */
