@@ -129,14 +129,17 @@ see_answer() {
 	configure "$1" "$2" "$3"
 	run_pod $pod $GPU=1
 	kubelet answer $pod main $GPU >/dev/null
-	SEEN=$(tr ' ' '\n' <<<"$REPLY" | sed "/^size=/d; s/$UUID/UUID/; s/_[0-9a-f]\{16\}=/_N=/" |
-		awk '/^mount=\/run/ { files = 1; next } { print } END { if (files) print "FILES" }' | paste -sd' ')
+	SEEN=$(answer_words | paste -sd' ')
 	kubelet end $pod
 }
 
-run_pod() { # NAME REQUEST
-	kubelet add "$1" "main:$2"
-	[ "$(kubelet wait "$1")" = running ] || { echo "$1: $REPLY" >&2; return 1; }
+# The answer in REPLY, a word a line, as the rows have it: CDI devices first; files of the driver are one word.
+answer_words() {
+	tr ' ' '\n' <<<"$REPLY" |
+		sed -E "/^bytes:/d; s/^(device:[^:]*):.*/\1/; s/^(mount:.*):r[ow]$/\1/; s/^(cdi|env|annotation|device|mount):/\1=/
+			s/$UUID/UUID/; s/_[0-9a-f]{16}=/_N=/" |
+		awk '/^mount=\/run/ { files = 1; next } { rank = index("cdi env ann dev mou", substr($0, 1, 3)); print rank, NR, $0 }
+			END { if (files) print 99, 0, "FILES" }' | sort -n -k1,1 -k2,2 | cut -d' ' -f3-
 }
 
 node_of_extras() {
@@ -186,10 +189,10 @@ all_counts() {
 	local resource count out=
 	[ "$(metric gpupool_config_ok)" = 1 ] || { echo refused; return; }
 	for resource in gpu gpu.shared part mig-3g.40gb mig-2g.20gb; do
-		count=$(kubelet counts nvidia.com/$resource)
+		count=$(counts nvidia.com/$resource)
 		[ "${count#* }" = 0 ] || out+=" $resource=${count#* }"
 	done
-	count=$(kubelet counts $UNITS)
+	count=$(counts $UNITS)
 	[ "${count#* }" = 0 ] || out+=" units=${count#* }"
 	[ -n "$out" ] || out=nothing
 	echo "${out# }"
@@ -218,10 +221,9 @@ see_pod() {
 	soon 8 counts_are $GPU 16 16
 	run_pod $first $GPU=1
 	run_pod $second $GPU=1
-	SEEN=$(for pod in $first $second; do kubelet ids $pod; done | grep -o 'GPU-[0-9a-f-]*' | sort -u | wc -l)
-	kubelet add $third main:$GPU=2
-	kubelet wait $third
-	SEEN+=" cards, two ${REPLY%% *}"
+	SEEN=$(for pod in $first $second; do ids_of $pod; done | grep -o 'GPU-[0-9a-f-]*' | sort -u | wc -l)
+	admit $third main:$GPU=2
+	SEEN+=" cards, two ${REPLY%%[: ]*}"
 	for pod in $first $second $third; do kubelet end $pod; done
 }
 
@@ -327,9 +329,10 @@ see_start() { # WITH KEY VALUE SEEN
 	run_pod one $GPU=8
 	kubelet answer one main $GPU >/dev/null
 	# Of the file: the nodes; of the environment: the indexes; of the command line: that a variable has them.
-	[ "$(grep -o 'device=/run/driver/dev/nvidia[0-9]' <<<"$REPLY" | wc -l)" = 8 ]
-	grep -q ' env=NVIDIA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 ' <<<"$REPLY"
-	not grep -q mount= <<<"$REPLY"
+	UUID=none answer_words >"$BATS_TEST_TMPDIR/answer"
+	[ "$(grep -c '^device=/run/driver/dev/nvidia[0-9]$' "$BATS_TEST_TMPDIR/answer")" = 8 ]
+	grep -qx env=NVIDIA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 "$BATS_TEST_TMPDIR/answer"
+	not grep ^mount= "$BATS_TEST_TMPDIR/answer"
 }
 
 # ---- is there a row of each ----
