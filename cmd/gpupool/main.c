@@ -3,11 +3,6 @@
  * in gpupool.h, a line in meson.build. */
 #include "gpupool.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-
 static const struct command *const commands[] = {
 	&command_demo,         &command_inventory,    &command_run,
 	&command_apply,        &command_configure,    &command_system_nodes,
@@ -44,26 +39,9 @@ static const struct program program = {
 	.see_also = "*gpupool-runtime*(8), *runc*(8), *crun*(1)",
 };
 
-/*
- * What a caller may have left in another state than we rely on. A closed descriptor 0, 1 or 2 would
- * be the next file that we open; it gets one that fails as a closed one does. With SIGCHLD ignored
- * nobody's exit status can be waited for. Directories on the way to a container's mount points must
- * be open to its user, whatever root's umask (the runtime gives the container one of its own).
- */
-static void start_from_known_state(void)
-{
-	const struct sigaction standard = { .sa_handler = SIG_DFL };
-
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 &&
-		    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
-			exit(EXIT_FAILED);
-	sigaction(SIGCHLD, &standard, NULL);
-	umask(022);
-}
-
 int main(int argc, char **argv)
 {
-	start_from_known_state();
+	if (process_begin() < 0)
+		return EXIT_FAILED;
 	return finish_output(program_main(&program, argc, argv));
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpupoold: the node daemon. What it knows of its options is the table in model/plugin_config.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "model/model.h"
@@ -107,19 +104,6 @@ static int run(const struct plugin_flags *flags)
 	return flags->action == PLUGIN_CHECK ? EXIT_DONE : run_daemon(flags, &config);
 }
 
-/* As gpupool's: what a caller may have left in another state than we rely on. */
-static void start_from_known_state(void)
-{
-	const struct sigaction standard = { .sa_handler = SIG_DFL };
-
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 &&
-		    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
-			exit(EXIT_FAILED);
-	sigaction(SIGCHLD, &standard, NULL);
-	umask(022);
-}
-
 int main(int argc, char **argv)
 {
 	cleanup(plugin_flags_release) struct plugin_flags flags = { .action = PLUGIN_RUN };
@@ -128,7 +112,8 @@ int main(int argc, char **argv)
 	(void)mallopt(M_ARENA_MAX,
 		      1); /* its threads take turns: a heap each would only lie there */
 
-	start_from_known_state();
+	if (process_begin() < 0)
+		return EXIT_FAILED;
 	int r = plugin_flags_parse(argc, argv, &flags, &error);
 	if (r < 0)
 		return fail(&error, r == -ENOMEM ? EXIT_FAILED : EXIT_USAGE);

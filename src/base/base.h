@@ -21,6 +21,7 @@
 #include "base/parse.h"
 #include "base/paths.h"
 #include "base/root.h"
+#include "base/start.h"
 #include "base/strbuf.h"
 #include "base/table.h"
 #include "base/toml.h"

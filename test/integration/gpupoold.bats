@@ -8,20 +8,12 @@ load ../lib/gpupoold
 bats_require_minimum_version 1.5.0
 
 setup() {
-	[ "$(id -u)" = 0 ] || skip "needs root (device nodes)"
-	unshare -m true 2>/dev/null || skip "needs mount namespaces"
+	needs_node
 	setup_node a100-80
 }
 
 teardown() {
 	teardown_node
-}
-
-# A kubelet and the daemon, all cards listed.
-begin() {
-	kubelet start
-	node_start "$@"
-	soon 10 counts_are $GPU 8 8
 }
 
 # No device has two holders; the Pods named still have as many as they had.

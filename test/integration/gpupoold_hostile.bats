@@ -8,19 +8,12 @@ load ../lib/gpupoold
 bats_require_minimum_version 1.5.0
 
 setup() {
-	[ "$(id -u)" = 0 ] || skip "needs root (device nodes)"
-	unshare -m true 2>/dev/null || skip "needs mount namespaces"
+	needs_node
 	setup_node a100-80
 }
 
 teardown() {
 	teardown_node
-}
-
-begin() {
-	kubelet start
-	node_start "$@"
-	soon 15 counts_are $GPU 8 8
 }
 
 @test "a resource of somebody else below nvidia.com/ is his, also after gpupoold started again" {

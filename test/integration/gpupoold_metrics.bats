@@ -7,8 +7,7 @@ load ../lib/gpupoold
 bats_require_minimum_version 1.5.0
 
 setup() {
-	[ "$(id -u)" = 0 ] || skip "needs root (device nodes)"
-	unshare -m true 2>/dev/null || skip "needs mount namespaces"
+	needs_node
 }
 
 teardown() {

@@ -14,8 +14,7 @@ MORE_BYTES=16384 # of heap, from a tenth of the Pods to all
 WARM_PODS=160
 
 setup() {
-	[ "$(id -u)" = 0 ] || skip "needs root (device nodes)"
-	unshare -m true 2>/dev/null || skip "needs mount namespaces"
+	needs_node
 	setup_node a100-80
 	inside sh -c 'cat >/run/config.yaml' <<-END
 		version: v1

@@ -3,6 +3,8 @@
 # of the test's own namespace:
 #   node_start [ARGS...]     gpupoold with these options; DAEMON is its process, $LOG what it says
 #   node_stop [SIGNAL]       ends it; NODE_STATUS is its exit status
+#   needs_node               skips where there can be no node; setup_node PROFILE; teardown_node
+#   begin [ARGS...]          a kubelet and the daemon, all cards listed
 #   kubelet_start_process    the fake kubelet (test/lib/fake_kubelet_main.c); it does not run yet
 #   kubelet COMMAND...       one command of its; REPLY is the answer, and printed. Fails when that is "failed: ..."
 #   admit NAME CONTAINER:RESOURCE=N...  a Pod; REPLY is running, or rejected: and why
@@ -123,6 +125,17 @@ soon() { # SECONDS COMMAND...
 counts_are() { is "$2 $3" counts "$1"; }
 says() { seen "$LOG" | grep -qF -- "$1"; }
 ready() { scrape readyz | grep -q '^ok'; }
+
+needs_node() {
+	[ "$(id -u)" = 0 ] || skip "needs root (device nodes)"
+	unshare -m true 2>/dev/null || skip "needs mount namespaces"
+}
+
+begin() {
+	kubelet start
+	node_start "$@"
+	soon 15 counts_are $GPU 8 8
+}
 
 setup_node() { # PROFILE
 	namespace_start
