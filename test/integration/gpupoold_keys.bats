@@ -245,7 +245,7 @@ see_xid() {
 	is 0 metric gpupool_card_health gpu=\"$CARD\" state=\"suspect\" || SEEN=sick
 }
 
-@test "what is listed, which Pod gets what, which XIDs count" {
+@test "what is listed" {
 	setup_node a100-80
 	kubelet start
 	inside "$SIMDRIVER" mig --root "$DRIVER" 3g.40gb,2g.20gb --card 7
@@ -354,8 +354,8 @@ idle_rows() {
 	END
 }
 
-# Shown elsewhere: gpupoold.bats reads --config-file in most cases; the socket of pod-resources is asked in one
-# rare case only, which the unit tests of the ledger have.
+# Shown elsewhere: gpupoold.bats reads --config-file; gpupoold_metrics.bats has names of Pods, which only the socket of
+# pod-resources tells.
 elsewhere() { printf '%s\n' config-file gpupool.paths.podResourcesSocket; }
 
 # All keys: those of --check, and those of the page that are more than one value.
