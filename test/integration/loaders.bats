@@ -76,10 +76,10 @@ runtimes() {
 opens_all() { # CAPABILITIES MINIMUM
 	local runtime name path
 	"$SPEC" "$driver" "$image" "$1" "$bundle" /probe >"$BATS_TEST_TMPDIR/libraries"
-	# gbm/ and vdpau/ are opened by their path, the others by name
+	# gbm/, vdpau/ and the X server's modules are opened by their path, the others by name
 	while read -r name path; do
 		case $path in
-		*/gbm/* | */vdpau/*) echo "$path" ;;
+		*/gbm/* | */vdpau/* | */xorg/modules/*) echo "$path" ;;
 		*) echo "$name" ;;
 		esac
 	done <"$BATS_TEST_TMPDIR/libraries" >"$BATS_TEST_TMPDIR/wanted"

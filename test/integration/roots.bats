@@ -304,13 +304,15 @@ real_driver() {
 	mknod "$DRIVER_FILES/dev/nvidia-uvm" c 510 0
 }
 
-# Belong to a desktop's server and settings program, or to the distribution: no container needs them.
-NOT_INJECTED='libOpenCL\.so|libnvidia-gtk|libnvidia-wayland-client|libglxserver_nvidia|nvidia_drv\.so'
+# Belong to a desktop's settings program, or to the distribution: no container needs them.
+NOT_INJECTED='libOpenCL\.so|libnvidia-gtk|libnvidia-wayland-client'
 
 # targets_of DIRECTORY: "TARGET SOURCE" of every 64-bit library of the driver root, read from the files and
-# not from the product's tables: a library goes to its SONAME, but for three.
+# not from the product's tables: a library goes to its SONAME, but for three, and modules to where the image's X
+# server looks: its ModulePath is <libdir>/xorg/modules, with /usr/lib as Debian's libdir.
 targets_of() {
-	local file name
+	local file name modules=/usr/lib/xorg/modules
+	[ "$1" != /usr/lib64 ] || modules=/usr/lib64/xorg/modules
 	find "$DRIVER_FILES" -type f -name '*.so*' | grep -vE "$NOT_INJECTED" | while read -r file; do
 		readelf -h "$file" | grep -q 'Class: *ELF64' || continue
 		name=$(readelf -d "$file" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
@@ -318,6 +320,8 @@ targets_of() {
 		*/libvdpau_nvidia.so.*) name=vdpau/$name ;;
 		*/libnvidia-vulkan-producer.so.*) name=libnvidia-vulkan-producer.so ;;
 		*/nvidia-drm_gbm.so) name=gbm/nvidia-drm_gbm.so ;;
+		*/nvidia_drv.so) echo "$modules/drivers/nvidia_drv.so $file"; continue ;;
+		*/libglxserver_nvidia.so.*) echo "$modules/extensions/libglxserver_nvidia.so $file"; continue ;;
 		esac
 		echo "$1/$name $file"
 	done
