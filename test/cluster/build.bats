@@ -45,7 +45,7 @@ build() {
 @test "a program that does not compile is an error, not a reason to skip" {
 	mkdir -p "$BATS_TEST_TMPDIR/test/cluster/kubernetes-1.37"
 	cp "$ROOT/test/cluster/build" "$BATS_TEST_TMPDIR/test/cluster/"
-	cp "$ROOT/test/cluster/kubernetes-1.37/"* "$BATS_TEST_TMPDIR/test/cluster/kubernetes-1.37/"
+	cp "$ROOT/test/cluster/kubernetes-1.37/"go.* "$BATS_TEST_TMPDIR/test/cluster/kubernetes-1.37/"
 	mkdir "$BATS_TEST_TMPDIR/test/cluster/etcd"
 	printf 'module a\n\ngo 1.26\n\nrequire go.etcd.io/etcd/server/v3 v3.0.0\nreplace go.etcd.io/etcd/server/v3 => ./broken\n' \
 		>"$BATS_TEST_TMPDIR/test/cluster/etcd/go.mod"
