@@ -421,6 +421,7 @@ void cards_survey(struct daemon *daemon)
 	job->survey = *made; /* what it owns goes with it */
 	free(made);
 	job->daemon = daemon;
+	health_ask(&daemon->health);
 	if (loop_work_start(daemon->loop, survey_work, survey_done, job, &error) < 0) {
 		daemon_warning(daemon, "%s", error.message);
 		survey_release(&job->survey);

@@ -65,8 +65,9 @@ const struct health_card *health_find(const struct health *health, const char *u
 	return uuid[0] ? find(health, uuid, "") : NULL;
 }
 
-static void open_evidence(struct health_card *card, enum health_evidence kind,
-			  enum card_health health, const char *cause, int64_t now)
+static void open_evidence(const struct health *all, struct health_card *card,
+			  enum health_evidence kind, enum card_health health, const char *cause,
+			  int64_t now)
 {
 	struct card_condition *evidence = &card->evidence[kind];
 
@@ -74,6 +75,14 @@ static void open_evidence(struct health_card *card, enum health_evidence kind,
 		evidence->since = now;
 	evidence->health = health;
 	describe(evidence->cause, sizeof(evidence->cause), "%s", cause);
+	card->opened[kind] = all->begun;
+}
+
+/* True: the probe that is answered now was begun before it. */
+static bool newer(const struct health *all, const struct health_card *card,
+		  enum health_evidence kind)
+{
+	return card->evidence[kind].health != CARD_HEALTHY && card->opened[kind] == all->begun;
 }
 
 static void close_evidence(struct health_card *card, enum health_evidence kind)
@@ -129,12 +138,13 @@ static bool counters_fell(struct health_card *card, const struct card_sample *no
 	return fell;
 }
 
-static void close_xid(struct health_card *card, const struct card *probed, bool reset)
+static void close_xid(const struct health *health, struct health_card *card,
+		      const struct card *probed, bool reset)
 {
 	const struct health_row *row = health_row(card->xid);
 	bool passes = probed->condition.health == CARD_HEALTHY;
 
-	if (card->evidence[HEALTH_XID].health == CARD_HEALTHY)
+	if (card->evidence[HEALTH_XID].health == CARD_HEALTHY || newer(health, card, HEALTH_XID))
 		return;
 	if (probed->condition.health == CARD_LOST)
 		card->was_lost = true;
@@ -143,8 +153,9 @@ static void close_xid(struct health_card *card, const struct card *probed, bool 
 		close_evidence(card, HEALTH_XID);
 }
 
-static bool take_probed(struct health_card *card, const struct card *probed,
-			const struct card_sample *sample, bool new_driver, int64_t now)
+static bool take_probed(const struct health *health, struct health_card *card,
+			const struct card *probed, const struct card_sample *sample,
+			bool new_driver, int64_t now)
 {
 	bool reset = new_driver;
 
@@ -154,21 +165,22 @@ static bool take_probed(struct health_card *card, const struct card *probed,
 	if (sample && counters_fell(card, sample))
 		reset = true;
 	close_evidence(card, HEALTH_SILENT);
-	close_xid(card, probed, reset);
-	if (probed->condition.health == CARD_HEALTHY)
+	close_xid(health, card, probed, reset);
+	if (probed->condition.health != CARD_HEALTHY)
+		open_evidence(health, card, HEALTH_PROBE, probed->condition.health,
+			      probed->condition.cause, now);
+	else if (!newer(health, card, HEALTH_PROBE))
 		close_evidence(card, HEALTH_PROBE);
-	else
-		open_evidence(card, HEALTH_PROBE, probed->condition.health, probed->condition.cause,
-			      now);
 	return judge(card, now);
 }
 
-static bool take_missing(struct health_card *card, const struct inventory *inventory, int64_t now)
+static bool take_missing(const struct health *health, struct health_card *card,
+			 const struct inventory *inventory, int64_t now)
 {
 	card->present = false;
 	card->was_lost = true;
 	close_evidence(card, HEALTH_SILENT);
-	open_evidence(card, HEALTH_PROBE, CARD_LOST,
+	open_evidence(health, card, HEALTH_PROBE, CARD_LOST,
 		      inventory->problem[0] ? inventory->problem
 					    : "the machine has no such card any more",
 		      now);
@@ -208,6 +220,11 @@ static bool driver_changed(struct health *health, const struct inventory *invent
 	return changed;
 }
 
+void health_ask(struct health *health)
+{
+	health->begun++;
+}
+
 int health_probe(struct health *health, struct inventory *inventory, int64_t now,
 		 struct error *error)
 {
@@ -227,13 +244,13 @@ int health_probe(struct health *health, struct inventory *inventory, int64_t now
 			card->condition.since = now;
 			changed = true;
 		}
-		changed |= take_probed(card, probed,
+		changed |= take_probed(health, card, probed,
 				       inventory->samples ? &inventory->samples[i] : NULL,
 				       new_driver, now);
 	}
 	for (size_t i = 0; i < health->count; i++)
 		if (!health->cards[i].present)
-			changed |= take_missing(&health->cards[i], inventory, now);
+			changed |= take_missing(health, &health->cards[i], inventory, now);
 	health_apply(health, inventory);
 	return changed;
 }
@@ -263,7 +280,7 @@ int health_xid(struct health *health, const char *uuid, const char *bus_id, uint
 	card->xid = xid;
 	/* What it came back from before is no reset after this one. */
 	card->was_lost = card->evidence[HEALTH_PROBE].health == CARD_LOST;
-	open_evidence(card, HEALTH_XID, row->health, cause, now);
+	open_evidence(health, card, HEALTH_XID, row->health, cause, now);
 	return judge(card, now);
 }
 
@@ -276,7 +293,7 @@ int health_silent(struct health *health, unsigned seconds, int64_t now)
 	for (size_t i = 0; i < health->count; i++) {
 		if (!health->cards[i].present)
 			continue;
-		open_evidence(&health->cards[i], HEALTH_SILENT, CARD_SUSPECT, cause, now);
+		open_evidence(health, &health->cards[i], HEALTH_SILENT, CARD_SUSPECT, cause, now);
 		changed |= judge(&health->cards[i], now);
 	}
 	return changed;
@@ -289,8 +306,8 @@ int health_lost(struct health *health, const char *uuid, const char *bus_id, int
 	if (!card)
 		return -ENODEV;
 	card->was_lost = true;
-	open_evidence(card, HEALTH_PROBE, CARD_LOST, "the driver reports that it fell off the bus",
-		      now);
+	open_evidence(health, card, HEALTH_PROBE, CARD_LOST,
+		      "the driver reports that it fell off the bus", now);
 	return judge(card, now);
 }
 

@@ -4,7 +4,8 @@
  *
  * A card is as bad as the worst evidence that is open against it. Evidence is closed by its own kind
  * only: a failed probe by one that passes, silence by an answer, an XID by what the catalogue wants
- * for it (counters that are clear, or a reset). Time alone closes nothing.
+ * for it (counters that are clear, or a reset). Time alone closes nothing, and a probe closes nothing
+ * that came after it was begun: its answer may be older.
  */
 #pragma once
 
@@ -41,6 +42,7 @@ struct health_card {
 	struct card_condition condition;                     /* as everybody is told */
 	bool present;                                        /* in the last probe */
 	struct card_condition evidence[HEALTH_EVIDENCE_MAX]; /* healthy: none is open */
+	uint64_t opened[HEALTH_EVIDENCE_MAX];                /* after so many probes were begun */
 	uint64_t xid;                                        /* of the open evidence */
 	bool was_lost;                /* a probe found it lost or gone since the XID */
 	struct card_sample before;    /* the highest counters since the XID, or the last ones */
@@ -51,11 +53,14 @@ struct health_card {
 struct health {
 	struct health_card *cards; /* owned */
 	size_t count, capacity;
+	uint64_t begun;          /* probes */
 	char driver[2 * 80 + 8]; /* versions of the last probe: another one is a reset of all */
 };
 
 void health_release(struct health *health);
 
+/* A full probe begins, whose answer health_probe() will take. */
+void health_ask(struct health *health);
 /*
  * Takes a full probe as device_probe() gave it: closes and opens evidence, and writes what is known of
  * each card into INVENTORY. Cards of before that are not in it are lost. 1: a card's health has changed; 0; -ENOMEM.

@@ -77,7 +77,8 @@ static bool says(const char *what, const char *word, uint64_t *ret)
 }
 
 /* "ok" "suspect" "lost" "gone" "nodriver": a probe; "xid N", "program N", "silent N", "event lost";
- * "reset": the energy counter begins anew; "upgrade": another driver */
+ * "reset": the energy counter begins anew; "upgrade": another driver; "ask": a probe is begun, whose
+ * answer "late ok" and the like are */
 static void world_act(struct world *world, const char *what)
 {
 	uint64_t number = 0;
@@ -94,7 +95,13 @@ static void world_act(struct world *world, const char *what)
 		r = health_silent(&world->health, (unsigned)number, world->now);
 	} else if (strcmp(what, "event lost") == 0) {
 		r = health_lost(&world->health, "GPU-1", "", world->now);
+	} else if (strcmp(what, "ask") == 0) {
+		health_ask(&world->health);
 	} else {
+		if (strncmp(what, "late ", 5) == 0)
+			what += 5;
+		else
+			health_ask(&world->health);
 		world->absent = strcmp(what, "gone") == 0;
 		world->no_driver = strcmp(what, "nodriver") == 0;
 		world->probed = strcmp(what, "lost") == 0      ? CARD_LOST
@@ -213,6 +220,28 @@ static const struct health_case {
 	    { "event lost", LOST, "reports" },
 	    { "xid 79", LOST, NULL },
 	    { "ok", OK, NULL } } },
+	{ "a probe that was begun before an event closes nothing of it",
+	  { { "ok", OK, NULL },
+	    { "ask", OK, NULL },
+	    { "event lost", LOST, "reports" },
+	    { "xid 79", LOST, NULL },
+	    { "late ok", LOST, "reports" },
+	    { "ok", OK, NULL } } },
+	{ "nor does it hide that the card is lost, or count as its reset",
+	  { { "ok", OK, NULL },
+	    { "ask", OK, NULL },
+	    { "xid 62", SICK, "XID 62" },
+	    { "late reset", SICK, "XID 62" },
+	    { "ok", SICK, "XID 62" },
+	    { "ask", SICK, NULL },
+	    { "late lost", LOST, "the probe" },
+	    { "ok", OK, NULL } } },
+	{ "what is older than the probe is closed by it, and silence by any answer",
+	  { { "ok", OK, NULL },
+	    { "event lost", LOST, "reports" },
+	    { "ask", LOST, NULL },
+	    { "silent 7", LOST, NULL },
+	    { "late ok", OK, NULL } } },
 	{ "silence is suspect, and an answer ends it",
 	  { { "ok", OK, NULL },
 	    { "silent 7", SICK, "no answer for 7 s" },
