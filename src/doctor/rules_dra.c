@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Causes in the link dra. How to add one: rule.h. */
+#include "doctor/rule.h"
+
+const struct rule doctor_rules_dra[] = {
+	{ .code = NULL },
+};

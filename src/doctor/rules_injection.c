@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Causes in the link injection. How to add one: rule.h. */
+#include "doctor/rule.h"
+
+const struct rule doctor_rules_injection[] = {
+	{ .code = NULL },
+};

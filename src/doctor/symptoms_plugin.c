@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is seen of the link plugin and has several causes. How to add one: rule.h. */
+#include "doctor/rule.h"
+
+const struct symptom doctor_symptoms_plugin[] = {
+	{ .code = NULL },
+};
