@@ -204,22 +204,28 @@ static uint64_t line_of(const struct matcher *matcher, size_t at)
 	return matcher->line_count ? matcher->lines[low].number : 0;
 }
 
-/* The text around a hit: whole lines where they are short, else from the message's beginning. */
+/* The bytes to show of the message between raw FIRST and LAST: whole lines where they are short, else
+ * from the message's beginning, since a secret whose beginning is cut off is not known for one. */
+static void find_shown(const struct matcher *matcher, size_t *first, size_t *last)
+{
+	const char *raw = matcher->raw;
+	size_t line = *first;
+
+	while (line > 0 && raw[line - 1] != '\n' && *first - line < MATCHER_QUOTE)
+		line--;
+	if (*last - line <= MATCHER_QUOTE / 4 && (line == 0 || raw[line - 1] == '\n'))
+		*first = line;
+	while (*last < matcher->raw_length && raw[*last] != '\n')
+		(*last)++;
+	if (*last - *first > MATCHER_QUOTE)
+		*last = *first + MATCHER_QUOTE;
+}
+
 static int keep_hit(struct matcher *matcher, struct known *known, size_t begin, size_t end)
 {
-	size_t first = matcher->raw_at[begin], last = matcher->raw_at[end - 1] + 1, line = first;
+	size_t first = matcher->raw_at[begin], last = matcher->raw_at[end - 1] + 1;
 
-	while (line > 0 && matcher->raw[line - 1] != '\n' && first - line < MATCHER_QUOTE)
-		line--;
-	/* A secret whose beginning is cut off is not known for one. */
-	if (last - line <= MATCHER_QUOTE / 4 && (line == 0 || matcher->raw[line - 1] == '\n'))
-		first = line;
-	while (last < matcher->raw_length && matcher->raw[last] != '\n' &&
-	       last - first < MATCHER_QUOTE)
-		last++;
-	if (last - first > MATCHER_QUOTE)
-		last = first + MATCHER_QUOTE;
-
+	find_shown(matcher, &first, &last);
 	autofree char *source = strdup(matcher->source ? matcher->source : "");
 	autofree char *text = malloc(last - first + 1);
 	if (!source || !text)
