@@ -137,17 +137,19 @@ static bool is_told(const struct facts *facts, enum fact_key key, const char *va
 int facts_tell(struct facts *facts, enum fact_key key, const char *value,
 	       const struct fact_place *where)
 {
-	size_t length = value ? strnlen(value, FACT_VALUE_MAX - 1) : 0;
+	size_t length;
 	size_t text = where->length < FACT_TEXT_MAX ? where->length : FACT_TEXT_MAX;
 	struct fact fact = { .key = key, .line = where->line };
 
+	value = value ? value : "";
+	length = strnlen(value, FACT_VALUE_MAX - 1);
 	if (facts->told[key] >= FACT_KEY_MAX || is_told(facts, key, value, length))
 		return 0;
 	if (vec_reserve(&facts->items, &facts->capacity, facts->count + 1, sizeof(fact)) < 0 ||
 	    vec_reserve(&facts->next, &facts->next_capacity, facts->count + 1,
 			sizeof(*facts->next)) < 0)
 		return -ENOMEM;
-	fact.value = strndup(value ? value : "", length);
+	fact.value = strndup(value, length);
 	fact.source = strdup(where->source);
 	fact.text = strndup(where->text ? where->text : "", where->text ? text : 0);
 	if (!fact.value || !fact.source || !fact.text) {

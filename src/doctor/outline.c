@@ -81,7 +81,8 @@ bool outline_below(const struct outline *outline, const char *key)
 	for (unsigned i = outline->depth; i--;) {
 		if (outline->stack[i].item)
 			continue;
-		if ((level > 0 || !outline->separator) && strcasecmp(outline->stack[i].text, key) == 0)
+		if ((level > 0 || !outline->separator) &&
+		    strcasecmp(outline->stack[i].text, key) == 0)
 			return true;
 		level++;
 	}
@@ -146,10 +147,13 @@ struct flow {
 	outline_emit *emit;
 	void *context;
 	int indent;
-	unsigned base; /* depth below which nothing is popped */
+	unsigned base;   /* depth below which nothing is popped */
+	const char *key; /* whose value comes next; NULL for none */
+	size_t key_length;
 };
 
-static void leaf(const struct flow *flow, const char *key, size_t length, char *value, char separator)
+static void leaf(const struct flow *flow, const char *key, size_t length, char *value,
+		 char separator)
 {
 	struct outline *outline = flow->outline;
 	char name[OUTLINE_KEY_MAX];
@@ -165,10 +169,20 @@ static void leaf(const struct flow *flow, const char *key, size_t length, char *
 	pop_to(outline, depth);
 }
 
+/* Whether an unquoted word of a flow ends at AT, which is not its first character. */
+static bool ends_word(const char *at, const char *start)
+{
+	if (strchr(",[]{}", *at))
+		return true;
+	if (*at == ':')
+		return at[1] && strchr(" \"{[", at[1]);
+	return *at == '=' && at > start && at[-1] == ' ';
+}
+
 /* One word or quoted text of a flow; *ret_end is behind it. Terminated in place by the caller. */
 static char *flow_word(char *at, char **ret_end, char **ret_next)
 {
-	char *end;
+	char *end = at;
 
 	if (*at == '"' || *at == '\'') {
 		end = quoted_end(at);
@@ -176,10 +190,7 @@ static char *flow_word(char *at, char **ret_end, char **ret_next)
 		*ret_next = *end ? end + 1 : end;
 		return at + 1;
 	}
-	end = at;
-	while (*end && !strchr(",[]{}", *end) && !(*end == ':' && (end[1] == ' ' || end[1] == '"' ||
-								    end[1] == '{' || end[1] == '[')) &&
-	       !(*end == '=' && end > at && end[-1] == ' '))
+	while (*end && !ends_word(end, at))
 		end++;
 	*ret_next = end;
 	while (end > at && isspace((unsigned char)end[-1]))
@@ -188,17 +199,44 @@ static char *flow_word(char *at, char **ret_end, char **ret_next)
 	return at;
 }
 
-static void flow_open(const struct flow *flow, const char *key, size_t length)
+/* '{' and '[' below a key, or as an item; '}' and ']' take away what was opened in this line. */
+static void flow_bracket(struct flow *flow, char bracket)
 {
+	struct outline *outline = flow->outline;
 	char none[1] = "";
 
-	if (length) {
-		push(flow->outline, flow->indent, false, key, length);
-		flow->outline->separator = ':';
-		flow->emit(flow->context, flow->outline->stack[flow->outline->depth - 1].text, none);
+	if (bracket == '}' || bracket == ']') {
+		if (outline->depth > flow->base)
+			outline->depth--;
+	} else if (flow->key) {
+		push(outline, flow->indent, false, flow->key, flow->key_length);
+		outline->separator = ':';
+		flow->emit(flow->context, outline->stack[outline->depth - 1].text, none);
 	} else {
-		push(flow->outline, flow->indent, true, "", 0);
+		push(outline, flow->indent, true, "", 0);
 	}
+	flow->key = NULL;
+}
+
+/* A word is a key when ':' or '=' follows, and else a value. Returns what is behind it. */
+static char *flow_part(struct flow *flow, char *at)
+{
+	char *end, *next, *word = flow_word(at, &end, &next);
+	char after;
+
+	next += strspn(next, " \t");
+	if ((*next == ':' || *next == '=') && !flow->key) {
+		flow->key = word;
+		flow->key_length = (size_t)(end - word);
+		return next + 1;
+	}
+	after = *end;
+	*end = '\0';
+	leaf(flow, flow->key ? flow->key : "", flow->key ? flow->key_length : 0, word,
+	     flow->key ? ':' : '\0');
+	*end = after;
+	flow->key = NULL;
+	return next == at && *next ? next + 1 : next;
 }
 
 /*
@@ -207,86 +245,57 @@ static void flow_open(const struct flow *flow, const char *key, size_t length)
  */
 static void flow_text(struct flow *flow, char *at)
 {
-	char *key = NULL;
-	size_t key_length = 0;
-
+	flow->key = NULL;
 	while (*at) {
-		char *word, *end, *next;
-		char after;
-
-		if (isspace((unsigned char)*at) || *at == ',' || *at == ':' || *at == '=') {
+		if (isspace((unsigned char)*at) || strchr(",:=", *at))
 			at++;
-			continue;
-		}
-		if (*at == '{' || *at == '[') {
-			flow_open(flow, key ? key : "", key_length);
-			key = NULL;
-			key_length = 0;
-			at++;
-			continue;
-		}
-		if (*at == '}' || *at == ']') {
-			if (flow->outline->depth > flow->base)
-				flow->outline->depth--;
-			at++;
-			continue;
-		}
-		word = flow_word(at, &end, &next);
-		at = next + strspn(next, " \t");
-		after = *at;
-		if ((after == ':' || after == '=') && !key) {
-			key = word;
-			key_length = (size_t)(end - word);
-			at++;
-			continue;
-		}
-		after = *end;
-		*end = '\0';
-		leaf(flow, key ? key : "", key_length, word, key ? ':' : 0);
-		*end = after;
-		key = NULL;
-		key_length = 0;
-		if (at == word && *at)
-			at++;
+		else if (strchr("{}[]", *at))
+			flow_bracket(flow, *at++);
+		else
+			at = flow_part(flow, at);
 	}
 }
 
-/* [a."b.c".d] and [[a.b]]: the whole path, from the root. */
-static bool toml_header(struct outline *outline, char *line, outline_emit *emit, void *context)
+/* The text between the brackets of a TOML header, or NULL; *ret_end is behind it. */
+static char *header_path(char *line, char **ret_end)
 {
 	size_t length = strcspn(line, "#");
-	char *at = line + 1, *end, none[1] = "";
+	char *at = line + 1, *end;
 
 	while (length && isspace((unsigned char)line[length - 1]))
 		length--;
-	if (length < 3 || line[0] != '[' || line[length - 1] != ']' ||
-	    memchr(line, ',', length) || memchr(line, ':', length))
-		return false;
+	if (length < 3 || line[length - 1] != ']')
+		return NULL;
 	end = line + length - 1;
 	if (*at == '[' && end > at && end[-1] == ']') {
 		at++;
 		end--;
 	}
 	at += strspn(at, " ");
-	if ((*at == '"' || *at == '\'') && quoted_end(at) + 1 >= end)
-		return false; /* a list of one text */
 	for (const char *c = at; c < end; c++)
 		if (!isalnum((unsigned char)*c) && !strchr("._-\"'/ ", *c))
-			return false;
+			return NULL;
+	*ret_end = end;
+	/* A quoted text alone is a list of one. */
+	return at >= end || ((*at == '"' || *at == '\'') && quoted_end(at) + 1 >= end) ? NULL : at;
+}
+
+/* [a."b.c".d] and [[a.b]]: the whole path, from the root. */
+static bool toml_header(struct outline *outline, char *line, outline_emit *emit, void *context)
+{
+	char *end, none[1] = "";
+	char *at = header_path(line, &end);
+
+	if (!at)
+		return false;
 	outline_reset(outline);
 	*end = '\0';
 	while (*at) {
-		char *word = at, *stop;
+		bool quoted = *at == '"' || *at == '\'';
+		char *stop = quoted ? quoted_end(at) : at + strcspn(at, ".");
 
-		if (*at == '"' || *at == '\'') {
-			stop = quoted_end(at);
-			word++;
-			at = *stop ? stop + 1 : stop;
-		} else {
-			stop = at + strcspn(at, ".");
-			at = stop;
-		}
-		push(outline, -1, false, word, (size_t)(stop - word));
+		push(outline, -1, false, at + quoted, (size_t)(stop - at) - quoted);
+		at = stop + (quoted && *stop);
 		at += strspn(at, ". ");
 	}
 	outline->toml = true;
@@ -412,11 +421,41 @@ static char *skip_closed(struct outline *outline, char *line, int indent)
 	return line + strspn(line, "}] ,");
 }
 
+/* "- " of lists, also several in a row; what follows has the indent of its first character. */
+static char *skip_dashes(struct flow *flow, char *line)
+{
+	while (line[0] == '-' && (line[1] == ' ' || !line[1])) {
+		flow->outline->toml = false;
+		pop_indent(flow->outline, flow->indent, true);
+		push(flow->outline, flow->indent, true, "", 0);
+		line++;
+		flow->indent += 1 + indent_of(&line);
+	}
+	return line;
+}
+
+static void content(struct flow *flow, char *line)
+{
+	struct outline *outline = flow->outline;
+	char *value = NULL, *end, separator = 0;
+	bool flows = strchr("{[\"'", *line) != NULL;
+
+	end = flows ? NULL : key_end(line, &value, &separator);
+	if (outline->toml && separator != '=' && *line != '"')
+		outline_reset(outline);
+	pop_indent(outline, flow->indent, *line == '{' || *line == '[');
+	flow->base = outline->depth;
+	if (flows)
+		flow_text(flow, line);
+	else if (end && value)
+		keyed(flow, line, (size_t)(end - line), value, separator);
+	else
+		bare(flow, line);
+}
+
 void outline_line(struct outline *outline, char *line, outline_emit *emit, void *context)
 {
-	struct flow flow = { outline, emit, context, 0, 0 };
-	char *value, *end, separator = 0;
-	bool flows;
+	struct flow flow = { outline, emit, context, 0, 0, NULL, 0 };
 
 	line = skip_grep(line);
 	outline->indent = flow.indent = indent_of(&line);
@@ -424,28 +463,7 @@ void outline_line(struct outline *outline, char *line, outline_emit *emit, void 
 		return;
 	if (*line == '[' && toml_header(outline, line, emit, context))
 		return;
-	line = skip_closed(outline, line, flow.indent);
-	if (!*line)
-		return;
-	while (line[0] == '-' && (line[1] == ' ' || !line[1])) {
-		outline->toml = false;
-		pop_indent(outline, flow.indent, true);
-		push(outline, flow.indent, true, "", 0);
-		line++;
-		flow.indent += 1 + indent_of(&line);
-		if (!*line)
-			return;
-	}
-	flows = strchr("{[\"'", *line) != NULL;
-	end = flows ? NULL : key_end(line, &value, &separator);
-	if (outline->toml && (!end || separator != '=') && *line != '"')
-		outline_reset(outline);
-	pop_indent(outline, flow.indent, *line == '{' || *line == '[');
-	flow.base = outline->depth;
-	if (flows)
-		flow_text(&flow, line);
-	else if (!end)
-		bare(&flow, line);
-	else
-		keyed(&flow, line, (size_t)(end - line), value, separator);
+	line = skip_dashes(&flow, skip_closed(outline, line, flow.indent));
+	if (*line)
+		content(&flow, line);
 }

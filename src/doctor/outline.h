@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #define OUTLINE_DEPTH_MAX 48
-#define OUTLINE_KEY_MAX	  96 /* bytes of a key, its terminator counted; more is cut */
+#define OUTLINE_KEY_MAX   96 /* bytes of a key, its terminator counted; more is cut */
 
 struct outline_entry {
 	int indent;
@@ -22,11 +22,11 @@ struct outline_entry {
 struct outline {
 	struct outline_entry stack[OUTLINE_DEPTH_MAX];
 	unsigned depth, serial;
-	bool toml;		  /* below a TOML header: indents say nothing */
-	unsigned header;	  /* entries that are the header's */
-	bool array;		  /* in a TOML array of several lines */
-	char separator;		  /* of the last leaf: ':', '=', or 0 for a bare value */
-	int indent;		  /* of the line */
+	bool toml;                  /* below a TOML header: indents say nothing */
+	unsigned header;            /* entries that are the header's */
+	bool array;                 /* in a TOML array of several lines */
+	char separator;             /* of the last leaf: ':', '=', or 0 for a bare value */
+	int indent;                 /* of the line */
 	char open[OUTLINE_KEY_MAX]; /* last key without a value, and its indent */
 	int open_indent;
 	unsigned open_serial;

@@ -127,13 +127,14 @@ static void end_block(struct readers *readers)
 }
 
 static const char *const container_words[] = {
-	"container:",  "in container", "inside",     "in the container", "in pod",
-	"in the pod",  "kubectl exec", "docker run", "docker exec",	 "crictl exec",
-	"podman run",  "nerdctl run",  "ctr run",    "container log",	 "(container)",
-	"pod:",	       "from pod",     "within the", "kubectl run",	 "ctr -n",
+	"container:", "in container", "inside",     "in the container", "in pod",
+	"in the pod", "kubectl exec", "docker run", "docker exec",      "crictl exec",
+	"podman run", "nerdctl run",  "ctr run",    "container log",    "(container)",
+	"pod:",       "from pod",     "within the", "kubectl run",      "ctr -n",
 };
-static const char *const host_words[] = { "host:",   "on host", "the host", "on node", "node:",
-					  "on the node", "host$", "(host)", "bare metal", "worker:" };
+static const char *const host_words[] = { "host:",      "on host",     "the host", "on node",
+					  "node:",      "on the node", "host$",    "(host)",
+					  "bare metal", "worker:" };
 
 static enum where where_of(const char *heading)
 {
@@ -148,12 +149,47 @@ static enum where where_of(const char *heading)
 
 /* Programs that a pasted shell line begins with, after "# ". */
 static const char *const commands[] = {
-	"kubectl",  "nvidia-smi", "docker", "cat ",	 "ls ",	     "lsmod",	   "dmesg",
-	"journalctl", "systemctl", "nvidia-ctk", "nvidia-container-cli", "helm", "crictl",
-	"sudo",	    "containerd", "uname",  "lspci",	 "grep",     "stat ",	   "modinfo",
-	"dpkg",	    "rpm ",	  "apt",    "yum ",	 "dnf ",     "oc ",	   "microk8s",
-	"k3s",	    "podman",	  "nerdctl", "ctr ",	 "env",	     "printenv",   "ldconfig",
-	"mokutil",  "getenforce", "hostnamectl", "python", "reboot", "modprobe",   "nvidia-debugdump",
+	"kubectl",
+	"nvidia-smi",
+	"docker",
+	"cat ",
+	"ls ",
+	"lsmod",
+	"dmesg",
+	"journalctl",
+	"systemctl",
+	"nvidia-ctk",
+	"nvidia-container-cli",
+	"helm",
+	"crictl",
+	"sudo",
+	"containerd",
+	"uname",
+	"lspci",
+	"grep",
+	"stat ",
+	"modinfo",
+	"dpkg",
+	"rpm ",
+	"apt",
+	"yum ",
+	"dnf ",
+	"oc ",
+	"microk8s",
+	"k3s",
+	"podman",
+	"nerdctl",
+	"ctr ",
+	"env",
+	"printenv",
+	"ldconfig",
+	"mokutil",
+	"getenforce",
+	"hostnamectl",
+	"python",
+	"reboot",
+	"modprobe",
+	"nvidia-debugdump",
 };
 
 static bool begins_command(const char *text)
@@ -178,26 +214,29 @@ static const char *after_prompt(const char *line, size_t length)
 	return NULL;
 }
 
+/* How to add a mark that stands before a heading. BARE: it may stand alone. */
+static const struct {
+	const char *mark;
+	bool bare;
+} marks[] = { { "--- ", false }, { "==> ", false }, { "=== ", false }, { "### ", false },
+	      { "## ", false },  { "```", true },   { "~~~", true } };
+
 /* What a heading says, or NULL; *ret_command: it is a command. */
 static const char *heading_text(const char *line, size_t length, bool *ret_command)
 {
-	const char *prompt;
-
 	*ret_command = false;
-	if (length < 3)
-		return NULL;
-	if ((strncmp(line, "--- ", 4) == 0 && length > 4) || strncmp(line, "==> ", 4) == 0 ||
-	    (strncmp(line, "=== ", 4) == 0 && length > 5) || strncmp(line, "### ", 4) == 0)
-		return line + 4;
-	if (strncmp(line, "## ", 3) == 0 || strncmp(line, "```", 3) == 0 || strncmp(line, "~~~", 3) == 0)
-		return line + 3;
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		size_t size = strlen(marks[i].mark);
+
+		if (strncmp(line, marks[i].mark, size) == 0 && (length > size || marks[i].bare))
+			return line + size;
+	}
 	*ret_command = true;
-	if (strncmp(line, "$ ", 2) == 0 || (strncmp(line, "# ", 2) == 0 && begins_command(line + 2)))
+	if (strncmp(line, "$ ", 2) == 0)
 		return line + 2;
-	if (strncmp(line, "+ ", 2) == 0 && begins_command(line + 2))
+	if ((*line == '#' || *line == '+') && line[1] == ' ' && begins_command(line + 2))
 		return line + 2;
-	prompt = after_prompt(line, length);
-	return prompt;
+	return after_prompt(line, length);
 }
 
 bool read_is_heading(const char *line, size_t length)

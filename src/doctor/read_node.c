@@ -80,12 +80,24 @@ void read_distribution(struct readers *readers, const char *text)
 static const struct {
 	const char *word, *name;
 } systems[] = {
-	{ "Ubuntu", "ubuntu" },	       { "Debian", "debian" },	     { "CoreOS", "coreos" },
-	{ "Red Hat", "rhel" },	       { "Rocky", "rocky" },	     { "CentOS", "centos" },
-	{ "Fedora", "fedora" },	       { "Amazon Linux", "amazon" }, { "Talos", "talos" },
-	{ "Bottlerocket", "bottlerocket" }, { "Container-Optimized", "cos" }, { "Flatcar", "flatcar" },
-	{ "SUSE", "sles" },	       { "NixOS", "nixos" },	     { "MicroOS", "microos" },
-	{ "Mariner", "mariner" },      { "Azure Linux", "mariner" }, { "AlmaLinux", "rhel" },
+	{ "Ubuntu", "ubuntu" },
+	{ "Debian", "debian" },
+	{ "CoreOS", "coreos" },
+	{ "Red Hat", "rhel" },
+	{ "Rocky", "rocky" },
+	{ "CentOS", "centos" },
+	{ "Fedora", "fedora" },
+	{ "Amazon Linux", "amazon" },
+	{ "Talos", "talos" },
+	{ "Bottlerocket", "bottlerocket" },
+	{ "Container-Optimized", "cos" },
+	{ "Flatcar", "flatcar" },
+	{ "SUSE", "sles" },
+	{ "NixOS", "nixos" },
+	{ "MicroOS", "microos" },
+	{ "Mariner", "mariner" },
+	{ "Azure Linux", "mariner" },
+	{ "AlmaLinux", "rhel" },
 };
 
 void read_system(struct readers *readers, const char *text)
@@ -177,7 +189,8 @@ static void leaf_cgroup_driver(struct readers *readers, const char *key, char *v
 {
 	if (same(value, "systemd") || same(value, "cgroupfs"))
 		tell(readers,
-		     same(key, "cgroupDriver") ? FACT_KUBELET_CGROUP_DRIVER : FACT_DOCKER_CGROUP_DRIVER,
+		     same(key, "cgroupDriver") ? FACT_KUBELET_CGROUP_DRIVER
+					       : FACT_DOCKER_CGROUP_DRIVER,
 		     value);
 }
 
@@ -185,8 +198,8 @@ static void leaf_policy(struct readers *readers, const char *key, char *value)
 {
 	if (*value)
 		tell(readers,
-		     same(key, "cpuManagerPolicy") ? FACT_KUBELET_CPU_POLICY :
-						     FACT_KUBELET_TOPOLOGY_POLICY,
+		     same(key, "cpuManagerPolicy") ? FACT_KUBELET_CPU_POLICY
+						   : FACT_KUBELET_TOPOLOGY_POLICY,
 		     value);
 }
 
@@ -342,7 +355,8 @@ static const struct {
 static void known_label(struct readers *readers, const char *name, const char *value)
 {
 	if (starts(name, "gpu.deploy."))
-		tellf(readers, FACT_NODE_LABEL_DEPLOY, "%s %s", name + strlen("gpu.deploy."), value);
+		tellf(readers, FACT_NODE_LABEL_DEPLOY, "%s %s", name + strlen("gpu.deploy."),
+		      value);
 	if (starts(name, "mig-") && ends(name, ".count")) {
 		char profile[24];
 
@@ -370,36 +384,52 @@ static bool is_node_label(const char *key)
 	       starts(key, "node.kubernetes.io/instance") || starts(key, "topology.kubernetes.io/");
 }
 
+/* How to add a group of labels of GPUs: what stands behind the slash begins so. */
+static const char *const gpu_labels[] = { "gpu.", "mig.",           "mig-",      "cuda.",
+					  "gfd.", "device-plugin.", "gpu-driver" };
+
+static bool is_gpu_label(const char *key)
+{
+	const char *slash = strchr(key, '/');
+
+	for (size_t i = 0; slash && i < ARRAY_SIZE(gpu_labels); i++)
+		if (starts(slash + 1, gpu_labels[i]))
+			return true;
+	return false;
+}
+
+/* Below these a key with a slash is no label of a node. */
+static const char *const other_parents[] = { "annotations", "nodeSelector", "taints",
+					     "Node-Selectors", "matchLabels" };
+
+static bool stands_elsewhere(const struct readers *readers)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(other_parents); i++)
+		if (same(outline_up(&readers->outline, 1), other_parents[i]))
+			return true;
+	return readers->object.pod;
+}
+
 bool read_label(struct readers *readers, const char *key, const char *value)
 {
-	const char *parent = outline_up(&readers->outline, 1);
 	const char *name = strchr(key, '/');
-	bool gpu = name && (starts(name + 1, "gpu.") || starts(name + 1, "mig.") ||
-			    starts(name + 1, "mig-") || starts(name + 1, "cuda.") ||
-			    starts(name + 1, "gfd.") || starts(name + 1, "device-plugin.") ||
-			    starts(name + 1, "gpu-driver"));
+	bool gpu = is_gpu_label(key);
 	struct object *object;
 
-	if (!name || strchr(key, ' ') || same(parent, "annotations") || same(parent, "nodeSelector") ||
-	    same(parent, "taints") || same(parent, "Node-Selectors") || same(parent, "matchLabels"))
-		return false;
-	if (!gpu && !is_node_label(key))
+	if (!name || strchr(key, ' ') || (!gpu && !is_node_label(key)) || stands_elsewhere(readers))
 		return false;
 	object = read_object(readers);
-	if (object->pod)
-		return false;
 	object->labels = true;
 	object->gpu_labels |= gpu;
 	object->nfd_labels |= starts(key, "feature.node.kubernetes.io/");
 	tell(readers, FACT_SEEN_NODE_LABELS, NULL);
 	keep_label(readers, hash_label(key, NULL));
 	keep_label(readers, hash_label(key, value));
-	if (starts(key, "feature.node.kubernetes.io/pci-") && has(key, "10de") && ends(key, ".present"))
+	if (starts(key, "feature.node.kubernetes.io/pci-") && has(key, "10de") &&
+	    ends(key, ".present"))
 		tell(readers, FACT_NODE_LABEL_PCI, value);
-	if (has(key, "eks.amazonaws.com"))
-		tell(readers, FACT_DISTRIBUTION, "eks");
-	if (has(key, "cloud.google.com/gke"))
-		tell(readers, FACT_DISTRIBUTION, "gke");
+	if (has(key, "eks.amazonaws.com") || has(key, "cloud.google.com/gke"))
+		tell(readers, FACT_DISTRIBUTION, has(key, "eks") ? "eks" : "gke");
 	if (gpu)
 		known_label(readers, name + 1, value);
 	return true;

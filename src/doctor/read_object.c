@@ -242,8 +242,10 @@ static long mib_of(const char *text)
 	static const struct {
 		char unit[3];
 		double bytes;
-	} units[] = { { "Ki", 1024 }, { "Mi", 1048576 }, { "Gi", 1073741824 }, { "Ti", 1099511627776.0 },
-		      { "k", 1e3 },   { "M", 1e6 },	 { "G", 1e9 },	       { "T", 1e12 } };
+	} units[] = { { "Ki", 1024 },       { "Mi", 1048576 },
+		      { "Gi", 1073741824 }, { "Ti", 1099511627776.0 },
+		      { "k", 1e3 },         { "M", 1e6 },
+		      { "G", 1e9 },         { "T", 1e12 } };
 	char *end;
 	double value = strtod(text, &end);
 
@@ -257,51 +259,55 @@ static long mib_of(const char *text)
 	return value / 1048576 > 1e12 ? -1 : (long)(value / 1048576);
 }
 
-static void take_offer(struct readers *readers, const char *resource, const char *value, bool capacity)
+static void take_gpu_offer(struct readers *readers, const char *resource, const char *value,
+			   bool capacity)
+{
+	struct object *object = &readers->object;
+	long count = count_of(value);
+	int at = count < 0 ? -1 : gpu_of(object, resource);
+
+	if (at < 0)
+		return;
+	if (capacity)
+		object->gpus[at].capacity = count;
+	else
+		object->gpus[at].allocatable = count;
+	tell(readers, FACT_NODE_RESOURCE, resource);
+	tell(readers, count > 0 ? FACT_NODE_GPU_SOME : FACT_NODE_RESOURCE_ZERO, resource);
+	if (ends(resource, "/gpu"))
+		tell(readers, capacity ? FACT_NODE_GPU_CAPACITY : FACT_NODE_GPU_ALLOCATABLE, value);
+	if (count == 0 && !capacity)
+		tell(readers, FACT_NODE_GPU_ZERO, resource);
+}
+
+static void take_offer(struct readers *readers, const char *resource, const char *value,
+		       bool capacity)
 {
 	struct object *object = read_object(readers);
-	int at;
 
 	if (same(resource, "cpu") || same(resource, "memory") || same(resource, "pods"))
 		object->resources++;
-	if (capacity)
-		object->capacity = true;
-	else
-		object->allocatable = true;
+	object->capacity |= capacity;
+	object->allocatable |= !capacity;
 	if (same(resource, "cpu"))
 		object->cpu_milli = milli_of(value);
 	if (same(resource, "memory"))
 		object->memory_mib = mib_of(value);
-	if (!is_gpu_resource(resource) || !is_number(value) || strlen(value) > 9)
-		return;
-	at = gpu_of(object, resource);
-	if (at < 0)
-		return;
-	if (capacity)
-		object->gpus[at].capacity = atol(value);
-	else
-		object->gpus[at].allocatable = atol(value);
-	tell(readers, FACT_NODE_RESOURCE, resource);
-	if (ends(resource, "/gpu"))
-		tell(readers, capacity ? FACT_NODE_GPU_CAPACITY : FACT_NODE_GPU_ALLOCATABLE, value);
-	if (atol(value) > 0)
-		tell(readers, FACT_NODE_GPU_SOME, resource);
-	else
-		tell(readers, FACT_NODE_RESOURCE_ZERO, resource);
-	if (atol(value) == 0 && !capacity)
-		tell(readers, FACT_NODE_GPU_ZERO, resource);
+	if (is_gpu_resource(resource))
+		take_gpu_offer(readers, resource, value, capacity);
 }
 
-static void take_quota(struct readers *readers, const char *resource, const char *used, const char *hard)
+static void take_quota(struct readers *readers, const char *resource, const char *used,
+		       const char *hard)
 {
-	if (!is_number(used) || !is_number(hard) || strlen(used) > 9 || strlen(hard) > 9)
+	if (count_of(used) < 0 || count_of(hard) < 0)
 		return;
 	(void)resource;
 	tell(readers, FACT_SEEN_QUOTA, NULL);
 	tellf(readers, FACT_QUOTA_GPU, "%s %s", used, hard);
-	if (atol(hard) == 0)
+	if (count_of(hard) == 0)
 		tell(readers, FACT_QUOTA_GPU_ZERO, NULL);
-	else if (atol(used) >= atol(hard))
+	else if (count_of(used) >= count_of(hard))
 		tellf(readers, FACT_QUOTA_GPU_FULL, "%s of %s", used, hard);
 }
 
@@ -310,16 +316,16 @@ static void quota_leaf(struct readers *readers, const char *resource, const char
 	struct object *object = read_object(readers);
 	int at;
 
-	if (!is_gpu_resource(resource) || !is_number(value) || strlen(value) > 9)
+	if (!is_gpu_resource(resource) || count_of(value) < 0)
 		return;
 	at = gpu_of(object, resource);
 	if (at < 0)
 		return;
 	/* A quota has no capacity: the same fields hold hard and used until its end. */
 	if (hard)
-		object->gpus[at].capacity = atol(value);
+		object->gpus[at].capacity = count_of(value);
 	else
-		object->gpus[at].allocated = atol(value);
+		object->gpus[at].allocated = count_of(value);
 }
 
 bool read_resource(struct readers *readers, const char *key, char *value)
@@ -353,11 +359,11 @@ bool read_allocated(struct readers *readers, char **words, size_t count)
 		take_quota(readers, words[0], words[1], words[2]);
 		return true;
 	}
-	if (count < 2 || count > 4 || !is_number(words[1]) || strlen(words[1]) > 9)
+	if (count < 2 || count > 4 || count_of(words[1]) < 0)
 		return false;
 	at = gpu_of(object, words[0]);
 	if (at >= 0)
-		object->gpus[at].allocated = atol(words[1]);
+		object->gpus[at].allocated = count_of(words[1]);
 	return at >= 0;
 }
 
@@ -374,11 +380,22 @@ static bool is_fractional(const char *number)
 	return number[digits] == 'm' && (digits < 4 || strncmp(number + digits - 3, "000", 3) != 0);
 }
 
+/* An API server refuses these: they are in manifests only. */
+static void end_manifest_want(struct readers *readers, const struct want *want)
+{
+	char both[56];
+
+	if (!want->limit[0])
+		tell_at(readers, FACT_POD_REQUESTS_ONLY, want->resource, &want->place);
+	snprintf(both, sizeof(both), "%s %s", want->request, want->limit);
+	if (want->limit[0] && want->request[0] && strcmp(want->limit, want->request) != 0)
+		tell_at(readers, FACT_POD_REQUESTS_DIFFER, both, &want->place);
+}
+
 static void end_want(struct readers *readers, const struct want *want)
 {
-	const struct object *object = &readers->object;
 	const char *number = want->limit[0] ? want->limit : want->request;
-	char both[56];
+	bool part = has(want->resource, "mem") || has(want->resource, "core");
 
 	if (strcmp(number, "0") == 0)
 		return;
@@ -387,17 +404,12 @@ static void end_want(struct readers *readers, const struct want *want)
 		tell_at(readers, FACT_POD_GPU, number, &want->place);
 	if (is_fractional(number))
 		tell_at(readers, FACT_POD_GPU_FRACTIONAL, number, &want->place);
-	else if (atol(number) > 1 && !has(want->resource, "mem") && !has(want->resource, "core"))
+	else if (count_of(number) > 1 && !part)
 		tell_at(readers, FACT_POD_GPU_MANY, number, &want->place);
-	if (has(want->resource, "mem") || has(want->resource, "core") || has(want->resource, "vgpu"))
+	if (part || has(want->resource, "vgpu"))
 		tell_at(readers, FACT_POD_HAMI, want->resource, &want->place);
-	if (object->server)
-		return; /* an API server refuses what follows */
-	if (!want->limit[0])
-		tell_at(readers, FACT_POD_REQUESTS_ONLY, want->resource, &want->place);
-	snprintf(both, sizeof(both), "%s %s", want->request, want->limit);
-	if (want->limit[0] && want->request[0] && strcmp(want->limit, want->request) != 0)
-		tell_at(readers, FACT_POD_REQUESTS_DIFFER, both, &want->place);
+	if (!readers->object.server)
+		end_manifest_want(readers, want);
 }
 
 static bool gpu_pod(const struct object *object)
@@ -408,26 +420,33 @@ static bool gpu_pod(const struct object *object)
 	return object->claim;
 }
 
+/* A whole Pod of somebody, not of the GPU stack: what it lacks means something. */
+static void end_whole_pod(struct readers *readers)
+{
+	const struct object *object = &readers->object;
+
+	if (!gpu_pod(object))
+		tell_at(readers, FACT_POD_NO_GPU, object->name, &object->place);
+	else if (!object->runtime_class[0])
+		tell_at(readers, FACT_POD_NO_RUNTIME_CLASS, object->name, &object->place);
+}
+
 static void end_pod(struct readers *readers)
 {
 	const struct object *object = &readers->object;
 	bool running = same(object->phase, "Running") || same(object->phase, "Succeeded");
+	bool component = component_of(object->name) != COMPONENT_NONE || object->component_image;
 
 	for (size_t i = 0; i < object->want_count; i++)
 		end_want(readers, &object->wants[i]);
-	if (object->phase[0] && component_of(object->name) == COMPONENT_NONE)
+	if (object->phase[0] && !component)
 		tell_at(readers, FACT_POD_STATUS, object->phase, &object->place);
-	if (gpu_pod(object) && running)
+	if (running && gpu_pod(object))
 		tell_at(readers, FACT_POD_RUNS_WITH_GPU, object->name, &object->place);
 	if (object->node_name[0] && !object->server && !object->status)
 		tell_at(readers, FACT_POD_NODE_NAME, object->node_name, &object->node_name_place);
-	if (component_of(object->name) != COMPONENT_NONE || object->component_image ||
-	    !(same(object->kind, "Pod") || (object->describe && object->containers)))
-		return;
-	if (object->containers && !gpu_pod(object))
-		tell_at(readers, FACT_POD_NO_GPU, object->name, &object->place);
-	if (object->containers && gpu_pod(object) && !object->runtime_class[0])
-		tell_at(readers, FACT_POD_NO_RUNTIME_CLASS, object->name, &object->place);
+	if (object->containers && !component && (same(object->kind, "Pod") || object->describe))
+		end_whole_pod(readers);
 }
 
 static void keep_node(struct readers *readers)

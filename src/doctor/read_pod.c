@@ -122,7 +122,8 @@ static void leaf_key(struct readers *readers, const char *key, char *value)
 		add_toleration(readers, value);
 	if (same(parent, "taints") && readers->object.taint_count < TAINTS_MAX)
 		read_taint(readers, value);
-	if (!same(parent, "matchExpressions") || !outline_below(&readers->outline, "nodeSelectorTerms"))
+	if (!same(parent, "matchExpressions") ||
+	    !outline_below(&readers->outline, "nodeSelectorTerms"))
 		return;
 	if (in_plugin(readers) || heading_has(readers, "daemonset"))
 		tell(readers, FACT_PLUGIN_NODE_AFFINITY, value);
@@ -264,7 +265,8 @@ static bool lists(const char *list, const char *word)
 	size_t length = strlen(word);
 
 	for (const char *at = list; (at = strcasestr(at, word)); at += length)
-		if ((at == list || strchr(", ", at[-1])) && (!at[length] || strchr(", ", at[length])))
+		if ((at == list || strchr(", ", at[-1])) &&
+		    (!at[length] || strchr(", ", at[length])))
 			return true;
 	return false;
 }
@@ -329,7 +331,8 @@ static void image_cuda(struct readers *readers, const char *image)
 		 same("cuda", (char[]){ cuda[0], cuda[1], cuda[2], cuda[3], 0 }) &&
 		 cuda + 4 == tag && copy_version(tag, version, sizeof(version)))
 		tell(readers, FACT_POD_IMAGE_CUDA, version);
-	else if (tag && has(tag, "cuda") && copy_version(strcasestr(tag, "cuda"), version, sizeof(version)))
+	else if (tag && has(tag, "cuda") &&
+		 copy_version(strcasestr(tag, "cuda"), version, sizeof(version)))
 		tell(readers, FACT_POD_IMAGE_CUDA, version);
 }
 
@@ -337,12 +340,18 @@ static void image_cuda(struct readers *readers, const char *image)
 static const struct {
 	const char *word, *kind;
 } plugin_kinds[] = {
-	{ "volcano-vgpu", "volcano" },	     { "volcano-device-plugin", "volcano" },
-	{ "hami", "hami" },		     { "4pdosc/k8s-vdevice", "hami" },
-	{ "gpushare", "gpushare" },	     { "nvidia-gpu-device-plugin", "gke" },
-	{ "gke-gpu", "gke" },		     { "koord", "koordinator" },
-	{ "kai-", "kai" },		     { "gpupool", "gpupool" },
-	{ "k8s-device-plugin", "nvidia" },   { "nvidia-device-plugin", "nvidia" },
+	{ "volcano-vgpu", "volcano" },
+	{ "volcano-device-plugin", "volcano" },
+	{ "hami", "hami" },
+	{ "4pdosc/k8s-vdevice", "hami" },
+	{ "gpushare", "gpushare" },
+	{ "nvidia-gpu-device-plugin", "gke" },
+	{ "gke-gpu", "gke" },
+	{ "koord", "koordinator" },
+	{ "kai-", "kai" },
+	{ "gpupool", "gpupool" },
+	{ "k8s-device-plugin", "nvidia" },
+	{ "nvidia-device-plugin", "nvidia" },
 	{ "nvdp-nvidia", "nvidia" },
 };
 
@@ -372,7 +381,8 @@ void read_image(struct readers *readers, const char *image)
 		readers->object.component_image = true;
 		read_plugin_kind(readers, image);
 	}
-	if (component_of(image) == COMPONENT_HAMI && tag && copy_version(tag, version, sizeof(version)))
+	if (component_of(image) == COMPONENT_HAMI && tag &&
+	    copy_version(tag, version, sizeof(version)))
 		tell(readers, FACT_HAMI_VERSION, version);
 	if (component_of(image) != COMPONENT_NONE)
 		return;

@@ -62,6 +62,17 @@ bool is_number(const char *text)
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
+long count_of(const char *text)
+{
+	long count = 0;
+
+	if (!is_number(text) || strlen(text) > 9)
+		return -1;
+	for (; *text; text++)
+		count = count * 10 + (*text - '0');
+	return count;
+}
+
 bool copy_version(const char *text, char *ret, size_t size)
 {
 	for (; *text; text++) {
@@ -100,8 +111,9 @@ int compare_versions(const char *left, const char *right)
 }
 
 /* How to add a dialect: what stands behind the slash begins with one of these. */
-static const char *const gpu_words[] = { "gpu", "mig-", "vgpu", "vcuda", "gpumem", "gpucores",
-					 "gpu-mem", "shared-gpu", "gpu.shared", "nvidia-gpu" };
+static const char *const gpu_words[] = { "gpu",        "mig-",      "vgpu",    "vcuda",
+					 "gpumem",     "gpucores",  "gpu-mem", "shared-gpu",
+					 "gpu.shared", "nvidia-gpu" };
 
 bool is_gpu_resource(const char *name)
 {

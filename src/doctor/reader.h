@@ -16,12 +16,12 @@
 #include "doctor/facts.h"
 #include "doctor/outline.h"
 
-#define NAME_MAX_ 64
-#define WANTS_MAX 16
-#define NODES_MAX 512
-#define TAINTS_MAX 8
+#define NAME_MAX_    64
+#define WANTS_MAX    16
+#define NODES_MAX    512
+#define TAINTS_MAX   8
 #define RUNTIMES_MAX 24
-#define CARDS_MAX 64
+#define CARDS_MAX    64
 
 /* Where a heading says that a command ran. */
 enum where { WHERE_UNKNOWN, WHERE_HOST, WHERE_CONTAINER };
@@ -44,7 +44,7 @@ enum component {
 /* A place that outlives its line. */
 struct kept {
 	const char *source; /* one of readers->sources */
-	uint64_t line;	    /* 0: nothing is kept */
+	uint64_t line;      /* 0: nothing is kept */
 	char text[200];
 };
 
@@ -152,9 +152,20 @@ struct smi {
 };
 
 struct listing {
-	enum { LISTING_NONE, LISTING_PODS, LISTING_NODES, LISTING_DAEMONSETS, LISTING_CLASSES,
-	       LISTING_SLICES, LISTING_RUNTIMECLASSES, LISTING_EVENTS, LISTING_CLAIMS,
-	       LISTING_LSMOD, LISTING_CUSTOM_GPU, LISTING_HELM } kind;
+	enum {
+		LISTING_NONE,
+		LISTING_PODS,
+		LISTING_NODES,
+		LISTING_DAEMONSETS,
+		LISTING_CLASSES,
+		LISTING_SLICES,
+		LISTING_RUNTIMECLASSES,
+		LISTING_EVENTS,
+		LISTING_CLAIMS,
+		LISTING_LSMOD,
+		LISTING_CUSTOM_GPU,
+		LISTING_HELM
+	} kind;
 	bool namespaces, all, plugin, mps, nvidia_class, gpu_slice;
 	unsigned rows, plugins;
 	char plugin_name[NAME_MAX_];
@@ -162,7 +173,8 @@ struct listing {
 };
 
 struct host {
-	bool lsmod, nvidia, uvm, lspci, lspci_nvidia, libraries, libml, libcuda, sockets, other_socket;
+	bool lsmod, nvidia, uvm, lspci, lspci_nvidia, libraries, libml, libcuda, sockets,
+		other_socket;
 	bool dev, dev_card, dev_uvm, configure, restarted;
 	bool plugin_log;
 	unsigned lsmod_rows, lspci_rows, socket_count;
@@ -176,13 +188,13 @@ struct readers {
 	char **sources; /* names, for as long as something may point there */
 	size_t source_count, source_capacity;
 	const char *source; /* the last of them */
-	char heading[256];	 /* "" for none */
+	char heading[256];  /* "" for none */
 	uint64_t heading_line;
 	enum where where;
 	bool heading_command;
 	bool heading_empty; /* no line came after the heading */
-	int failed;	    /* 0 or -ENOMEM */
-	char separator;	    /* of the leaf at hand */
+	int failed;         /* 0 or -ENOMEM */
+	char separator;     /* of the leaf at hand */
 	struct outline outline;
 	struct object object;
 	struct containerd containerd;
@@ -198,7 +210,7 @@ struct readers {
 	uint64_t *label_hashes; /* of "key=value" and of "key" */
 	size_t label_count;
 	struct reader_map *keys;
-	char line[65536 + 1];  /* a copy that readers cut up */
+	char line[65536 + 1]; /* a copy that readers cut up */
 };
 
 /* A leaf with this last key. VALUE is "" where the key opens a block. */
@@ -211,7 +223,7 @@ struct key_row {
 
 /* One table a reader, each ended by a row without a key. */
 extern const struct key_row keys_object[], keys_pod[], keys_node[], keys_plugin[], keys_runtime[],
-	keys_docker[], keys_cdi[], keys_smi[],  keys_dra[], keys_host[];
+	keys_docker[], keys_cdi[], keys_smi[], keys_dra[], keys_host[];
 
 /* Each line once, before its outline; true: it is a row of a table, and no outline. */
 bool read_smi_line(struct readers *readers, char *line);
@@ -263,14 +275,15 @@ void tell_bool(struct readers *readers, enum fact_key key, const char *value); /
 /* Small things on text. */
 void copy_text(char *ret, size_t size, const char *text);
 #define COPY(array, text) copy_text((array), sizeof(array), (text))
-bool has(const char *text, const char *word);		/* any case */
-bool starts(const char *text, const char *start);	/* any case */
-bool ends(const char *text, const char *end);		/* any case */
-bool same(const char *text, const char *other);		/* any case */
-size_t split(char *line, char **ret, size_t most);	/* at blanks; the line is cut up */
-bool is_number(const char *text);			/* digits only, at least one */
+bool has(const char *text, const char *word);      /* any case */
+bool starts(const char *text, const char *start);  /* any case */
+bool ends(const char *text, const char *end);      /* any case */
+bool same(const char *text, const char *other);    /* any case */
+size_t split(char *line, char **ret, size_t most); /* at blanks; the line is cut up */
+bool is_number(const char *text);                  /* digits only, at least one */
+long count_of(const char *text); /* of digits alone, up to nine; -1 for all else */
 bool copy_version(const char *text, char *ret, size_t size); /* the first a.b[.c] of TEXT */
-int compare_versions(const char *left, const char *right); /* below, 0, above */
+int compare_versions(const char *left, const char *right);   /* below, 0, above */
 bool is_gpu_resource(const char *name);
 enum component component_of(const char *name);
 bool heading_has(const struct readers *readers, const char *word); /* or the source's name */
