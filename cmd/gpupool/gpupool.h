@@ -114,7 +114,7 @@ int prefix_start(const char *prefix, int output, int *ret_write, pid_t *ret_pid,
 		 struct error *error);
 
 extern const struct command command_apply, command_bench_place, command_cdi_diff,
-	command_cdi_generate, command_cdi_list, command_cdi_validate, command_demo,
+	command_cdi_generate, command_cdi_list, command_cdi_validate, command_demo, command_doctor,
 	command_inventory, command_run, command_sim_compare, command_sim_explain, command_sim_fit,
 	command_sim_fragments, command_sim_generate, command_sim_replay, command_sim_run,
 	command_sim_whatif;

@@ -3,15 +3,17 @@
  * in gpupool.h, a line in meson.build. */
 #include "gpupool.h"
 
-static const struct command *const commands[] = {
-	&command_demo,         &command_inventory,    &command_run,
-	&command_apply,        &command_configure,    &command_system_nodes,
-	&command_system_links, &command_sim_run,      &command_sim_compare,
-	&command_sim_explain,  &command_sim_fit,      &command_sim_fragments,
-	&command_sim_generate, &command_sim_replay,   &command_sim_whatif,
-	&command_bench_place,  &command_cdi_generate, &command_cdi_list,
-	&command_cdi_validate, &command_cdi_diff,     NULL
-};
+static const struct command *const commands[] = { &command_demo,         &command_inventory,
+						  &command_run,          &command_apply,
+						  &command_configure,    &command_system_nodes,
+						  &command_system_links, &command_sim_run,
+						  &command_sim_compare,  &command_sim_explain,
+						  &command_sim_fit,      &command_sim_fragments,
+						  &command_sim_generate, &command_sim_replay,
+						  &command_sim_whatif,   &command_bench_place,
+						  &command_cdi_generate, &command_cdi_list,
+						  &command_cdi_validate, &command_cdi_diff,
+						  &command_doctor,       NULL };
 
 static const struct program program = {
 	.name = "gpupool",

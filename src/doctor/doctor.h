@@ -56,6 +56,7 @@ struct rule; /* rule.h */
 struct finding {
 	const struct rule *rule;
 	enum certainty certainty;
+	unsigned met; /* conditions of the rule that were met: the more, the better it fits */
 	struct quote *evidence;
 	size_t evidence_count;
 };

@@ -59,5 +59,19 @@ extern const struct symptom doctor_symptoms_driver[], doctor_symptoms_runtime[],
 	doctor_symptoms_plugin[], doctor_symptoms_scheduler[], doctor_symptoms_injection[],
 	doctor_symptoms_cuda[], doctor_symptoms_sharing[], doctor_symptoms_dra[];
 
-/* The next row of all tables: for (size_t at = 0; (symptom = doctor_symptom_next(&at));) */
-const struct symptom *doctor_symptom_next(size_t *at);
+/* Tables of both kinds. */
+struct rulebook {
+	const struct rule *const *rules;
+	size_t rule_tables;
+	const struct symptom *const *symptoms;
+	size_t symptom_tables;
+};
+extern const struct rulebook doctor_rulebook; /* all of the above */
+
+/* The next row: for (size_t at = 0; (rule = rulebook_rule(book, &at));) */
+const struct rule *rulebook_rule(const struct rulebook *book, size_t *at);
+const struct symptom *rulebook_symptom(const struct rulebook *book, size_t *at);
+
+/* A doctor who knows BOOK and nothing else, for tests; it stays the caller's. NULL: no memory, or a
+ * condition of BOOK cannot be read. */
+struct doctor *doctor_new_with(const struct rulebook *book);

@@ -16,14 +16,21 @@ static const struct symptom *const symptom_tables[] = {
 	doctor_symptoms_dra,       doctor_symptoms_scheduler,
 };
 
+const struct rulebook doctor_rulebook = {
+	.rules = rule_tables,
+	.rule_tables = ARRAY_SIZE(rule_tables),
+	.symptoms = symptom_tables,
+	.symptom_tables = ARRAY_SIZE(symptom_tables),
+};
+
 /* *at: the table in the upper bits, the row in the lower. */
 enum { ROW_BITS = 16 };
 
-const struct rule *doctor_rule_next(size_t *at)
+const struct rule *rulebook_rule(const struct rulebook *book, size_t *at)
 {
-	while (*at >> ROW_BITS < ARRAY_SIZE(rule_tables)) {
+	while (*at >> ROW_BITS < book->rule_tables) {
 		const struct rule *rule =
-			&rule_tables[*at >> ROW_BITS][*at & ((1u << ROW_BITS) - 1)];
+			&book->rules[*at >> ROW_BITS][*at & ((1u << ROW_BITS) - 1)];
 
 		if (rule->code) {
 			(*at)++;
@@ -34,11 +41,11 @@ const struct rule *doctor_rule_next(size_t *at)
 	return NULL;
 }
 
-const struct symptom *doctor_symptom_next(size_t *at)
+const struct symptom *rulebook_symptom(const struct rulebook *book, size_t *at)
 {
-	while (*at >> ROW_BITS < ARRAY_SIZE(symptom_tables)) {
+	while (*at >> ROW_BITS < book->symptom_tables) {
 		const struct symptom *symptom =
-			&symptom_tables[*at >> ROW_BITS][*at & ((1u << ROW_BITS) - 1)];
+			&book->symptoms[*at >> ROW_BITS][*at & ((1u << ROW_BITS) - 1)];
 
 		if (symptom->code) {
 			(*at)++;
@@ -47,6 +54,11 @@ const struct symptom *doctor_symptom_next(size_t *at)
 		*at = ((*at >> ROW_BITS) + 1) << ROW_BITS;
 	}
 	return NULL;
+}
+
+const struct rule *doctor_rule_next(size_t *at)
+{
+	return rulebook_rule(&doctor_rulebook, at);
 }
 
 const struct rule *doctor_rule_find(const char *code)

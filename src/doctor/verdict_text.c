@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verdicts and causes for people. */
+#include "doctor/rule.h"
+
+#include <string.h>
+
+enum { TEXT_WIDTH = 96 };
+
+/* How a link's state is marked, and the arrow between links. */
+static const struct {
+	const char *marks[LINK_STATE_MAX], *arrow;
+} signs[] = {
+	{ { [LINK_UNKNOWN] = "[ ]",
+	    [LINK_OK] = "[ok]",
+	    [LINK_SUSPECT] = "[?]",
+	    [LINK_BROKEN] = "[X]" },
+	  " > " },
+	{ { [LINK_UNKNOWN] = "\xc2\xb7",
+	    [LINK_OK] = "\xe2\x9c\x93",
+	    [LINK_SUSPECT] = "?",
+	    [LINK_BROKEN] = "\xe2\x9c\x97" },
+	  " \xe2\x86\x92 " },
+};
+
+/* Appends TEXT in lines of at most TEXT_WIDTH bytes, each after INDENT blanks. */
+static void add_wrapped(struct strbuf *out, int indent, const char *text)
+{
+	int width = TEXT_WIDTH - indent, used = 0;
+
+	strbuf_addf(out, "%*s", indent, "");
+	while (*text) {
+		int length = (int)strcspn(text, " ");
+
+		if (used && used + 1 + length > width) {
+			strbuf_addf(out, "\n%*s", indent, "");
+			used = 0;
+		}
+		strbuf_addf(out, "%s%.*s", used ? " " : "", length, text);
+		used += length + (used != 0);
+		text += length;
+		text += strspn(text, " ");
+	}
+	strbuf_addc(out, '\n');
+}
+
+/* The first sentence, without its full stop. */
+static int first_sentence(const char *text)
+{
+	const char *end = text;
+
+	while ((end = strstr(end, ". "))) {
+		/* "e.g. ": no end */
+		if (end - text < 2 || end[-2] != '.')
+			return (int)(end - text);
+		end += 2;
+	}
+	size_t length = strlen(text);
+	return (int)(length && text[length - 1] == '.' ? length - 1 : length);
+}
+
+static void add_chain(struct strbuf *out, const struct verdict *verdict, bool unicode)
+{
+	for (int link = 0; link < REASON_LINK_MAX; link++)
+		strbuf_addf(out, "%s%s %s", link ? signs[unicode].arrow : "",
+			    reason_link_to_string((enum reason_link)link),
+			    signs[unicode].marks[verdict->chain[link]]);
+	strbuf_addc(out, '\n');
+}
+
+static void add_cure(struct strbuf *out, const struct rule *rule, int indent)
+{
+	if (rule->cure[0])
+		strbuf_addf(out, "\n%*sCure:\n", indent, "");
+	for (size_t i = 0; i < ARRAY_SIZE(rule->cure) && rule->cure[i]; i++)
+		strbuf_addf(out, "%*s%s\n", indent + 4, "", rule->cure[i]);
+}
+
+static void add_evidence(struct strbuf *out, const struct finding *finding, size_t most)
+{
+	for (size_t i = 0; i < finding->evidence_count && i < most; i++)
+		strbuf_addf(out, "      %s:%llu: %s\n", finding->evidence[i].source,
+			    (unsigned long long)finding->evidence[i].line,
+			    finding->evidence[i].text);
+}
+
+static const char *is_how(const struct finding *finding)
+{
+	return finding->rule->slow ? "works slowly" : "is broken";
+}
+
+static void add_first(struct strbuf *out, const struct finding *finding)
+{
+	const struct rule *rule = finding->rule;
+
+	strbuf_addf(out, "\nThe link \"%s\" %s: %s (%s).\n", reason_link_to_string(rule->link),
+		    is_how(finding), rule->code, certainty_to_string(finding->certainty));
+	add_wrapped(out, 2, rule->cause);
+	strbuf_adds(out, "\n  Seen:\n");
+	add_evidence(out, finding, SIZE_MAX);
+	add_cure(out, rule, 2);
+}
+
+static void add_others(struct strbuf *out, const struct verdict *verdict, size_t from, size_t to,
+		       const char *title)
+{
+	for (size_t i = from; i < to; i++) {
+		const struct finding *finding = &verdict->findings[i];
+		const struct rule *rule = finding->rule;
+
+		if (i == from)
+			strbuf_addf(out, "\n%s\n", title);
+		strbuf_addf(out, "  %s, %s (%s): %.*s.\n", reason_link_to_string(rule->link),
+			    rule->code, certainty_to_string(finding->certainty),
+			    first_sentence(rule->cause), rule->cause);
+		add_evidence(out, finding, 1);
+		for (size_t j = 0; j < ARRAY_SIZE(rule->cure) && rule->cure[j]; j++)
+			strbuf_addf(out, "      %s %s\n", j ? "     " : "cure:", rule->cure[j]);
+	}
+}
+
+static void add_asks(struct strbuf *out, const struct verdict *verdict)
+{
+	for (size_t i = 0; i < verdict->ask_count; i++) {
+		if (i == 0)
+			strbuf_adds(out, "\nThis would tell more:\n");
+		strbuf_addf(out, "  %s\n", verdict->asks[i].command);
+		add_wrapped(out, 6, verdict->asks[i].tells);
+	}
+}
+
+static void add_known_links(struct strbuf *out, const struct verdict *verdict)
+{
+	const char *before = "";
+
+	for (int link = 0; link < REASON_LINK_MAX; link++)
+		if (verdict->chain[link] == LINK_OK) {
+			strbuf_addf(out, "%s%s", before,
+				    reason_link_to_string((enum reason_link)link));
+			before = ", ";
+		}
+}
+
+int verdict_to_text(const struct verdict *verdict, bool unicode, struct strbuf *out)
+{
+	enum doctor_outcome outcome = verdict_outcome(verdict);
+	size_t sure = 0;
+
+	while (sure < verdict->finding_count &&
+	       verdict->findings[sure].certainty > CERTAINTY_POSSIBLE)
+		sure++;
+	add_chain(out, verdict, unicode);
+	if (sure)
+		add_first(out, &verdict->findings[0]);
+	else if (outcome == DOCTOR_HEALTHY) {
+		strbuf_adds(out, "\nNothing broken was found. Seen to work: ");
+		add_known_links(out, verdict);
+		strbuf_adds(out, ".\n");
+	} else if (verdict->finding_count)
+		strbuf_adds(out, "\nThe evidence is not enough to name one cause.\n");
+	else
+		strbuf_adds(out, "\nNothing in the evidence says which link is broken.\n");
+	add_others(out, verdict, sure ? 1 : 0, sure, "Found as well:");
+	add_others(out, verdict, sure, verdict->finding_count, "Possible causes:");
+	add_asks(out, verdict);
+	return strbuf_failed(out);
+}
+
+int rule_list_to_text(struct strbuf *out)
+{
+	const struct rule *rule;
+	size_t count = 0;
+
+	for (size_t at = 0; (rule = doctor_rule_next(&at)); count++)
+		strbuf_addf(out, "%-9s  %-36s  %.*s\n", reason_link_to_string(rule->link),
+			    rule->code, first_sentence(rule->cause), rule->cause);
+	strbuf_addf(out, "%zu causes; gpupool doctor --explain CODE says more of one\n", count);
+	return strbuf_failed(out);
+}
+
+static void add_conditions(struct strbuf *out, const char *title, const char *const *list,
+			   size_t most)
+{
+	for (size_t i = 0; i < most && list[i]; i++)
+		strbuf_addf(out, "  %-11s %s\n", i ? "" : title, list[i]);
+}
+
+int rule_to_text(const struct rule *rule, struct strbuf *out)
+{
+	strbuf_addf(out, "%s: the link \"%s\" %s\n\n", rule->code,
+		    reason_link_to_string(rule->link), rule->slow ? "works slowly" : "is broken");
+	add_wrapped(out, 2, rule->cause);
+	add_cure(out, rule, 2);
+	strbuf_adds(out, "\n");
+	add_conditions(out, "seen:", rule->seen, ARRAY_SIZE(rule->seen));
+	add_conditions(out, "one of:", rule->any, ARRAY_SIZE(rule->any));
+	add_conditions(out, "not seen:", rule->absent, ARRAY_SIZE(rule->absent));
+	add_conditions(out, "certain by:", rule->sure, ARRAY_SIZE(rule->sure));
+	add_conditions(out, "explains:", rule->explains, ARRAY_SIZE(rule->explains));
+	strbuf_addf(out, "  %-11s %s\n", "fact:", rule->source);
+	return strbuf_failed(out);
+}
