@@ -3,5 +3,42 @@
 #include "doctor/rule.h"
 
 const struct symptom doctor_symptoms_driver[] = {
+	{ .code = "driver_not_loaded",
+	  .link = REASON_LINK_DRIVER,
+	  .any = { "couldn't communicate with the NVIDIA driver", "nvml error: driver not loaded",
+		   "Failed to initialize NVML: Driver Not Loaded",
+		   "nvml init failed: Driver Not Loaded", "ERROR_DRIVER_NOT_LOADED",
+		   "@driver.smi_error=not_loaded", "@driver.not_loaded" },
+	  .remain = { "kernel_without_module", "secure_boot_refuses_module", "nouveau_has_card" },
+	  .ask = { { "modprobe nvidia; dmesg | tail -20",
+		     "'not found' is a kernel without the module, 'Key was rejected' or 'Operation "
+		     "not permitted' is Secure Boot, 'No such device' with nouveau in lsmod is a "
+		     "card that nouveau holds." },
+		   { "dkms status; uname -r", "for which kernels the module was built." } },
+	  .source = "https://github.com/NVIDIA/go-nvml/blob/main/pkg/nvml/const.go" },
+	{ .code = "driver_container_fails",
+	  .link = REASON_LINK_DRIVER,
+	  .any = { "nvidia-driver-daemonset*CrashLoopBackOff", "@driver.pod=CrashLoopBackOff",
+		   "@driver.pod=Error", "@driver.pod=Init:CrashLoopBackOff" },
+	  .remain = { "driver_build_failed", "kernel_headers_missing", "driver_module_in_use" },
+	  .ask = { { "kubectl logs -n gpu-operator ds/nvidia-driver-daemonset -c nvidia-driver-ctr "
+		     "--previous --tail=40",
+		     "the step at which it stopped: resolving the kernel, compiling, unloading or "
+		     "loading." } },
+	  .source = "https://github.com/NVIDIA/gpu-driver-container/blob/main/ubuntu22.04/"
+		    "nvidia-driver" },
+	{ .code = "driver_validation_waits",
+	  .link = REASON_LINK_DRIVER,
+	  .any = { "failed to validate the driver, retrying after",
+		   "error validating driver installation",
+		   "waiting for driver container to be ready" },
+	  .remain = { "driver_not_installed", "kernel_without_module", "driver_build_failed" },
+	  .ask = { { "kubectl get pods -n gpu-operator -l app=nvidia-driver-daemonset; nvidia-smi",
+		     "whether the operator's driver Pod failed, or a host driver does not "
+		     "answer." },
+		   { "lsmod | grep -E 'nvidia|nouveau'; dmesg | grep NVRM",
+		     "whether the module is loaded, and what it says." } },
+	  .source =
+		  "https://github.com/NVIDIA/gpu-operator/blob/main/cmd/nvidia-validator/main.go" },
 	{ .code = NULL },
 };
