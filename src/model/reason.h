@@ -209,10 +209,7 @@ enum reason_link {
 	  "nothing of it. It is held from now on; see whether another device plugin ran here.")    \
 	M(REASON_LINGERING, "lingering", PLUGIN, 0, "Pod is gone, its processes are not",          \
 	  "{object} is gone for the kubelet of {node}, and its processes still run on {detail}. "  \
-	  "Wait until they end, or kill them.")                                                    \
-	M(REASON_NEEDS_PLANNER, "needs_planner", PLUGIN, 1, "only the planner can give this",      \
-	  "{object} wants {detail}, and on {node} runs no planner (gpupool-controller), which "    \
-	  "alone can give that. Leave it out of the Pod.")
+	  "Wait until they end, or kill them.")
 
 enum reason_code {
 	REASON_NONE,

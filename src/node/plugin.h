@@ -147,7 +147,3 @@ int plugin_allocate(const struct plugin_scene *scene, const char *resource,
 		    const struct string_list *ids, struct ledger_entry **ret_entry,
 		    struct kubelet_answer *ret_answer, struct reason *ret_reason,
 		    struct error *error);
-
-/* What of REQUEST, which some Pod makes, only a planner can give; 0, or -ENOTSUP and the reason. */
-int plugin_request_supported(const struct request *request, const char *object, const char *node,
-			     struct reason *ret_reason, struct error *error);

@@ -655,42 +655,6 @@ TEST(an_init_containers_units_go_to_the_next_one)
 	world_release(&world);
 }
 
-/* ---- what only a planner can do ---- */
-
-static char name_a100[] = "A100*", name_uuid[] = "GPU-x";
-static char *names_a100[] = { name_a100 }, *names_uuid[] = { name_uuid };
-
-static const struct {
-	struct request request;
-	const char *says; /* NULL: it can be had */
-} wishes[] = {
-	{ { .kind = REQUEST_SLICE, .cards = 1, .units = 12 }, NULL },
-	{ { .kind = REQUEST_WHOLE, .cards = 8 }, NULL },
-	{ { .kind = REQUEST_SLICE, .cards = 1, .compute_percent = 30 }, "gpupool.io/gpu-compute" },
-	{ { .kind = REQUEST_SLICE, .cards = 2 }, "gpupool.io/slice-cards" },
-	{ { .kind = REQUEST_SLICE, .cards = 1, .memory_percent = 20 }, "per cent" },
-	{ { .kind = REQUEST_WHOLE, .uuids = { names_uuid, 1, 1 } }, "gpupool.io/gpu-uuid" },
-	{ { .kind = REQUEST_WHOLE, .models = { names_a100, 1, 1 } }, "gpupool.io/gpu-model" },
-	{ { .kind = REQUEST_WHOLE, .policy = POLICY_SPREAD }, "gpupool.io/gpu-policy" },
-};
-
-TEST(what_needs_the_planner_is_said)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(wishes); i++) {
-		struct error error = ERROR_INIT;
-		struct reason reason;
-		int r = plugin_request_supported(&wishes[i].request, "container main of Pod a/b",
-						 "node-1", &reason, &error);
-
-		assert_int_equal(r, wishes[i].says ? -ENOTSUP : 0);
-		if (r < 0) {
-			assert_int_equal(reason.code, REASON_NEEDS_PLANNER);
-			assert_non_null(strstr(error.message, wishes[i].says));
-			assert_non_null(strstr(error.message, "planner (gpupool-controller)"));
-		}
-	}
-}
-
 TEST(every_allocation_may_fail)
 {
 	struct question driver;
