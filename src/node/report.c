@@ -10,14 +10,25 @@
 #include <time.h>
 
 #include "metrics/metrics.h"
+#include "node/device_id.h"
 
 #define LISTEN_AGAIN_MS 5000
+
+/* Who uses a card, by what was added of the holdings so far. */
+struct card_use {
+	const struct kubelet_holding *holding; /* the last one that has some of it */
+	bool several;                          /* another one has, too */
+	bool whole;                            /* of HOLDING, as all below */
+	unsigned devices, units;
+};
 
 struct scrape {
 	const struct daemon *daemon;
 	struct metrics *metrics;
 	struct error *error;
-	int r; /* the first failure */
+	struct card_use *uses; /* owned; of each card of the inventory */
+	struct map *parts;     /* owned; UUID of a card or MIG device to the use of its card */
+	int r;                 /* the first failure */
 };
 
 static void add(struct scrape *scrape, enum metric metric, double value,
@@ -41,71 +52,121 @@ static void index_text(const struct card *card, char ret[16])
 		(void)snprintf(ret, 16, "%u", card->index);
 }
 
-/* ---- cards ---- */
+/* ---- holders ---- */
 
-/* The card of a device that is in the view; NULL: none. */
-static const struct card *card_of_device(const struct daemon *daemon, const char *id)
+static int add_part(struct scrape *scrape, const char *uuid, uint32_t position)
 {
-	for (size_t i = 0; i < daemon->view.count; i++)
-		for (size_t k = 0; k < daemon->view.resources[i].count; k++) {
-			const struct plugin_device *device = &daemon->view.resources[i].devices[k];
-			const struct plugin_card *card = &daemon->view.cards[device->card];
-
-			if (strcmp(device->id, id) == 0)
-				return card->position == PLUGIN_NONE
-					       ? NULL
-					       : &daemon->inventory.cards[card->position];
-		}
-	return NULL;
+	if (map_get(scrape->parts, uuid))
+		return 0;
+	return map_put(scrape->parts, uuid, &scrape->uses[position]);
 }
 
-/* IDs are "<uuid>" or "<uuid>::<n>": the card's own is found without a search through all devices. */
-static const struct card *card_of_id(const struct daemon *daemon, const char *id)
+/* MIG devices of a sick card, which the driver does not tell now, are of the card that they are listed of. */
+static int add_listed_parts(struct scrape *scrape, const struct plugin_resource *resource)
 {
-	char uuid[CARD_UUID_MAX];
-	const char *end = strstr(id, "::");
-	size_t length = end ? (size_t)(end - id) : strlen(id);
-	const struct card *card = NULL;
+	int r = 0;
 
-	if (length >= sizeof(uuid))
-		return NULL;
-	memcpy(uuid, id, length);
-	uuid[length] = '\0';
-	card = inventory_find(&daemon->inventory, uuid);
-	if (!card)
-		(void)inventory_find_instance(&daemon->inventory, uuid, &card);
-	return card ? card : card_of_device(daemon, id);
-}
+	for (size_t i = 0; r == 0 && i < resource->count; i++) {
+		const struct plugin_device *device = &resource->devices[i];
+		uint32_t position = scrape->daemon->view.cards[device->card].position;
+		struct device_id id;
 
-/* Whose the card is when one container alone has it. */
-static bool only_holder(const struct daemon *daemon, const struct card *card,
-			struct metrics_holder *ret)
-{
-	const struct kubelet_holding *only = NULL;
-
-	for (size_t i = 0; i < daemon->holdings.count; i++) {
-		const struct kubelet_holding *holding = &daemon->holdings.items[i];
-
-		for (size_t k = 0; k < holding->ids.count; k++) {
-			if (card_of_id(daemon, holding->ids.items[k]) != card || holding == only)
-				continue;
-			if (only)
-				return false;
-			only = holding;
-		}
+		if (device->kind != PLUGIN_UNIT && device->instance == PLUGIN_NONE &&
+		    position != PLUGIN_NONE && device_id_read(device->id, &id))
+			r = add_part(scrape, id.part, position);
 	}
-	if (only)
-		*ret = (struct metrics_holder){ .namespace = only->pod_namespace,
-						.pod = only->pod,
-						.container = only->container };
-	return only != NULL;
+	return r;
 }
+
+/* So that each ID that somebody holds is looked up once. */
+static int find_parts(struct scrape *scrape)
+{
+	const struct inventory *inventory = &scrape->daemon->inventory;
+	const struct plugin_view *view = &scrape->daemon->view;
+	int r = 0;
+
+	scrape->parts = map_new();
+	scrape->uses = calloc(inventory->card_count + 1, sizeof(*scrape->uses));
+	if (!scrape->parts || !scrape->uses)
+		return -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < inventory->card_count; i++) {
+		const struct card *card = &inventory->cards[i];
+
+		r = add_part(scrape, card->uuid, i);
+		for (size_t k = 0; r == 0 && k < card->instance_count; k++)
+			r = add_part(scrape, card->instances[k].uuid, i);
+	}
+	for (size_t i = 0; r == 0 && i < view->count; i++)
+		r = add_listed_parts(scrape, &view->resources[i]);
+	return r;
+}
+
+static void count_held(struct scrape *scrape, const struct kubelet_holding *holding)
+{
+	for (size_t i = 0; i < holding->ids.count; i++) {
+		struct device_id id;
+		struct card_use *use = device_id_read(holding->ids.items[i], &id)
+					       ? map_get(scrape->parts, id.part)
+					       : NULL;
+
+		if (!use)
+			continue;
+		if (use->holding != holding)
+			*use = (struct card_use){ .holding = holding,
+						  .several = use->holding != NULL };
+		use->devices++;
+		use->units += id.form == ID_UNIT;
+		use->whole = strncmp(id.part, "GPU-", 4) == 0 && id.form == ID_PART;
+	}
+}
+
+/* Of one container and one card: a card that several share is a row each. */
+static void add_holding(struct scrape *scrape, const struct kubelet_holding *holding)
+{
+	const struct inventory *inventory = &scrape->daemon->inventory;
+
+	count_held(scrape, holding);
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		const struct card_use *use = &scrape->uses[i];
+		const struct card *card = &inventory->cards[i];
+		char gpu[16];
+
+		if (use->holding != holding)
+			continue;
+		index_text(card, gpu);
+		const struct metric_label labels[] = { { "gpu", gpu },
+						       { "UUID", card->uuid },
+						       { "resource", holding->resource },
+						       { "namespace", holding->pod_namespace },
+						       { "pod", holding->pod },
+						       { "container", holding->container },
+						       { NULL, NULL } };
+		add(scrape, METRIC_POD_DEVICES, use->devices, labels);
+		if (use->units)
+			add(scrape, METRIC_POD_MEMORY,
+			    (double)((uint64_t)use->units * MIB_PER_UNIT << 20), labels);
+		else if (use->whole)
+			add(scrape, METRIC_POD_MEMORY, (double)card->memory_bytes, labels);
+	}
+}
+
+/* Before the cards, which carry the names of their holders. */
+static void add_holdings(struct scrape *scrape)
+{
+	const struct kubelet_holdings *holdings = &scrape->daemon->holdings;
+
+	for (size_t i = 0; i < holdings->count; i++)
+		add_holding(scrape, &holdings->items[i]);
+}
+
+/* ---- cards ---- */
 
 static void add_card(struct scrape *scrape, size_t at)
 {
 	const struct daemon *daemon = scrape->daemon;
 	const struct card *card = &daemon->inventory.cards[at];
 	const struct health_card *health = health_find(&daemon->health, card->uuid);
+	const struct card_use *use = &scrape->uses[at];
 	struct metrics_holder holder;
 	struct metrics_card of = { .card = card,
 				   .host = daemon->host,
@@ -113,8 +174,12 @@ static void add_card(struct scrape *scrape, size_t at)
 
 	if (daemon->inventory.samples)
 		of.sample = &daemon->inventory.samples[at];
-	if (only_holder(daemon, card, &holder))
+	if (use->holding && !use->several) {
+		holder = (struct metrics_holder){ .namespace = use->holding->pod_namespace,
+						  .pod = use->holding->pod,
+						  .container = use->holding->container };
 		of.holder = &holder;
+	}
 	if (health && (daemon->events_ready || health->xid_total))
 		of.last_xid = &health->xid_last;
 	int r = metrics_add_card(scrape->metrics, &of, scrape->error);
@@ -156,7 +221,7 @@ static void add_cards(struct scrape *scrape)
 		    { "state", card_health_to_string((enum card_health)i) }, );
 }
 
-/* ---- lists and holders ---- */
+/* ---- lists ---- */
 
 static const char *kind_text(enum plugin_kind kind)
 {
@@ -209,40 +274,6 @@ static void add_resource(struct scrape *scrape, const struct node_resource *reso
 		    { "resource", resource->name }, { "class", resource->refusals[i].class }, );
 }
 
-/* Of one container and one card: a card that several share is a row each. */
-static void add_holding(struct scrape *scrape, const struct kubelet_holding *holding)
-{
-	const struct daemon *daemon = scrape->daemon;
-
-	for (size_t i = 0; i < daemon->inventory.card_count; i++) {
-		const struct card *card = &daemon->inventory.cards[i];
-		unsigned devices = 0, units = 0;
-		char gpu[16];
-
-		for (size_t k = 0; k < holding->ids.count; k++) {
-			if (card_of_id(daemon, holding->ids.items[k]) != card)
-				continue;
-			devices++;
-			units += strstr(holding->ids.items[k], "::m") != NULL;
-		}
-		if (!devices)
-			continue;
-		index_text(card, gpu);
-		const struct metric_label labels[] = { { "gpu", gpu },
-						       { "UUID", card->uuid },
-						       { "resource", holding->resource },
-						       { "namespace", holding->pod_namespace },
-						       { "pod", holding->pod },
-						       { "container", holding->container },
-						       { NULL, NULL } };
-		add(scrape, METRIC_POD_DEVICES, devices, labels);
-		if (units)
-			add(scrape, METRIC_POD_MEMORY, units * 1073741824.0, labels);
-		else if (strcmp(holding->ids.items[0], card->uuid) == 0)
-			add(scrape, METRIC_POD_MEMORY, (double)card->memory_bytes, labels);
-	}
-}
-
 static void add_lists(struct scrape *scrape)
 {
 	const struct daemon *daemon = scrape->daemon;
@@ -251,8 +282,6 @@ static void add_lists(struct scrape *scrape)
 		add_list(scrape, &daemon->view.resources[i]);
 	for (size_t i = 0; i < daemon->resource_count; i++)
 		add_resource(scrape, daemon->resources[i]);
-	for (size_t i = 0; i < daemon->holdings.count; i++)
-		add_holding(scrape, &daemon->holdings.items[i]);
 }
 
 /* ---- the daemon itself ---- */
@@ -333,8 +362,9 @@ static void answer_metrics(struct http_answer *answer, void *user)
 	struct scrape scrape = { .daemon = daemon, .metrics = metrics, .error = &error };
 
 	daemon->scraped_ms = loop_now_ms(daemon->loop);
-	if (metrics) {
+	if (metrics && find_parts(&scrape) == 0) {
 		add_daemon(&scrape);
+		add_holdings(&scrape);
 		add_cards(&scrape);
 		add_lists(&scrape);
 		if (scrape.r == 0)
@@ -342,6 +372,8 @@ static void answer_metrics(struct http_answer *answer, void *user)
 	} else {
 		scrape.r = error_no_memory(&error);
 	}
+	map_free(scrape.parts);
+	free(scrape.uses);
 	answer->content_type = METRICS_CONTENT_TYPE;
 	if (scrape.r < 0) {
 		strbuf_reset(&answer->body);

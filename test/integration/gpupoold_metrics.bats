@@ -139,6 +139,13 @@ probed_since() { [ "$(metric gpupool_probes_total)" -ge $(($1 + 2)) ]; }
 	kubelet end one
 	soon 20 not metric DCGM_FI_DEV_GPU_TEMP pod=\"one\"
 	soon 20 is 0 metric gpupool_devices_held
+	# Of two cards each is told.
+	run_pod two $GPU=2
+	for card in $(ids_of two); do
+		soon 20 metric DCGM_FI_DEV_GPU_TEMP "$card" pod=\"two\"
+		[ "$(metric gpupool_pod_devices "$card" pod=\"two\")" = 1 ]
+		[ "$(metric gpupool_pod_memory_granted_bytes "$card" pod=\"two\")" = $((80 << 30)) ]
+	done
 }
 more_used() { [ "$(metric DCGM_FI_DEV_FB_USED gpu=\"0\")" -ge $((used + 5120)) ]; }
 
