@@ -274,15 +274,16 @@ static int add_node(struct answering *answering, const char *name, bool required
 	const struct driver_node *node =
 		scene->files ? driver_files_node(scene->files, name) : NULL;
 	autostrbuf inside = STRBUF_INIT(ROOT_PATH_MAX), host = STRBUF_INIT(ROOT_PATH_MAX);
-	const char *root = scene->config->dev_root;
+	const char *root = scene->config->dev_root[0] ? scene->config->dev_root
+						      : scene->inventory->driver_root;
 
 	if (!node && !required)
 		return 0;
 	strbuf_addf(&inside, "/dev/%s", name);
-	if (root[0] && strcmp(root, "/") != 0)
-		strbuf_addf(&host, "%s/dev/%s", root, name);
+	if (node)
+		strbuf_adds(&host, node->path);
 	else
-		strbuf_adds(&host, node ? node->path : inside.data);
+		strbuf_addf(&host, "%s/dev/%s", strcmp(root, "/") == 0 ? "" : root, name);
 	if (strbuf_failed(&inside) < 0 || strbuf_failed(&host) < 0)
 		return -ENOMEM;
 	return kubelet_answer_add_device(answering->answer, inside.data, host.data, "rw");

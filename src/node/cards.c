@@ -78,14 +78,12 @@ static int copy_known(const struct inventory *from, struct inventory *to)
 	return 0;
 }
 
-static struct survey *survey_new(struct daemon *daemon)
+/* SURVEY is empty, and again when memory is short. */
+static int survey_prepare(const struct daemon *daemon, struct survey *survey)
 {
 	const struct plugin_config *config = &daemon->config;
 	const char *root = cards_root(config);
-	struct survey *survey = calloc(1, sizeof(*survey));
 
-	if (!survey)
-		return NULL;
 	survey->wish.deadline_ms = (unsigned)config->probe_timeout_ms;
 	survey->wish.specs = wanted_specs(config);
 	survey->stuck = daemon->stuck;
@@ -95,15 +93,15 @@ static struct survey *survey_new(struct daemon *daemon)
 			      ? (config->driver_root[0] ? config->driver_root : "/")
 			      : NULL,
 		      &survey->wish.host_root) < 0 ||
+	    copy_text(config->dev_root, &survey->wish.dev_root) < 0 ||
 	    copy_text(config->nvml_helper, &survey->wish.helper) < 0 ||
 	    copy_text(config->run_directory, &survey->wish.run_directory) < 0 ||
 	    copy_text(config->cdi_directory, &survey->wish.cdi_directory) < 0 ||
 	    copy_known(&daemon->inventory, &survey->wish.known) < 0) {
 		survey_release(survey);
-		free(survey);
-		return NULL;
+		return -ENOMEM;
 	}
-	return survey;
+	return 0;
 }
 
 /* ---- inventory.json ---- */
@@ -412,14 +410,11 @@ void cards_survey(struct daemon *daemon)
 		return;
 	}
 	struct survey_job *job = calloc(1, sizeof(*job));
-	struct survey *made = job ? survey_new(daemon) : NULL;
-	if (!made) {
+	if (!job || survey_prepare(daemon, &job->survey) < 0) {
 		free(job);
 		loop_timer_set(daemon->survey_timer, LATER_MS, 0);
 		return;
 	}
-	job->survey = *made; /* what it owns goes with it */
-	free(made);
 	job->daemon = daemon;
 	health_ask(&daemon->health);
 	if (loop_work_start(daemon->loop, survey_work, survey_done, job, &error) < 0) {
@@ -518,27 +513,23 @@ static void recall_xids(struct daemon *daemon, struct inventory *inventory)
 
 void cards_recall(struct daemon *daemon)
 {
-	cleanup(survey_release) struct survey empty = { .r = 0 };
-	struct survey *survey = survey_new(daemon);
+	cleanup(survey_release) struct survey survey = { .r = 0 };
 	struct error error = ERROR_INIT;
 
-	if (!survey)
+	if (survey_prepare(daemon, &survey) < 0)
 		return;
-	empty = *survey;
-	free(survey);
-	survey = &empty;
-	if (survey_recall(survey, &error) < 0 ||
-	    health_probe(&daemon->health, &survey->inventory, time(NULL), &error) < 0) {
+	if (survey_recall(&survey, &error) < 0 ||
+	    health_probe(&daemon->health, &survey.inventory, time(NULL), &error) < 0) {
 		daemon_info(daemon, "nothing is listed before the driver was asked: %s",
 			    error.message);
 		return;
 	}
-	recall_xids(daemon, &survey->inventory);
-	health_apply(&daemon->health, &survey->inventory);
-	take_specs(daemon, survey);
-	daemon->files = TAKE_PTR(survey->files);
+	recall_xids(daemon, &survey.inventory);
+	health_apply(&daemon->health, &survey.inventory);
+	take_specs(daemon, &survey);
+	daemon->files = TAKE_PTR(survey.files);
 	daemon->known = true;
-	if (lists_update(daemon, &survey->inventory, &error) < 0)
+	if (lists_update(daemon, &survey.inventory, &error) < 0)
 		daemon_warning(daemon, "%s", error.message);
 }
 

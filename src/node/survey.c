@@ -11,6 +11,7 @@ void survey_release(struct survey *survey)
 {
 	free(survey->wish.probe_root);
 	free(survey->wish.host_root);
+	free(survey->wish.dev_root);
 	free(survey->wish.helper);
 	free(survey->wish.run_directory);
 	free(survey->wish.cdi_directory);
@@ -139,17 +140,37 @@ static int files_move(struct driver_files *files, const char *from, const char *
 	return r;
 }
 
+static int nodes_move(struct driver_files *files, const char *root)
+{
+	for (size_t i = 0; i < files->node_count; i++) {
+		struct driver_node *node = &files->nodes[i];
+		char *path = NULL;
+
+		if (asprintf(&path, "%s/dev/%s", strcmp(root, "/") == 0 ? "" : root, node->name) <
+		    0)
+			return -ENOMEM;
+		free(node->path);
+		node->path = path;
+	}
+	return 0;
+}
+
 /* To the host's names of things. */
 static int survey_move(struct survey *survey, struct error *error)
 {
-	const char *host = survey->wish.host_root;
+	const char *seen = survey->wish.probe_root, *host = survey->wish.host_root;
 	struct inventory *inventory = &survey->inventory;
+	bool moves = seen && host && strcmp(host, seen) != 0;
+	int r = 0;
 
-	if (!host || !survey->wish.probe_root || strcmp(host, survey->wish.probe_root) == 0)
-		return 0;
-	if (survey->files && files_move(survey->files, survey->wish.probe_root, host) < 0)
+	if (survey->files && moves)
+		r = files_move(survey->files, seen, host);
+	if (r == 0 && survey->files && survey->wish.dev_root)
+		r = nodes_move(survey->files, survey->wish.dev_root);
+	if (r < 0)
 		return error_no_memory(error);
-	reason_text(inventory->driver_root, sizeof(inventory->driver_root), "%s", host);
+	if (moves)
+		reason_text(inventory->driver_root, sizeof(inventory->driver_root), "%s", host);
 	return 0;
 }
 

@@ -105,7 +105,6 @@ answer_rows() {
 		flags.plugin.deviceIDStrategy | {$cards, $both} | "uuid" | cdi=k8s.device-plugin.nvidia.com/gpu=UUID env=NVIDIA_VISIBLE_DEVICES=UUID | "index" | cdi=k8s.device-plugin.nvidia.com/gpu=UUID env=NVIDIA_VISIBLE_DEVICES=3
 		flags.plugin.deviceIDStrategy | {$cards, ${variable/envvar/volume-mounts}} | "uuid" | env=NVIDIA_VISIBLE_DEVICES=$volumes mount=/dev/null:$volumes/UUID | "index" | env=NVIDIA_VISIBLE_DEVICES=$volumes mount=/dev/null:$volumes/3
 		flags.plugin.passDeviceSpecs | {$cards, $variable} | false | env=NVIDIA_VISIBLE_DEVICES=UUID | true | env=NVIDIA_VISIBLE_DEVICES=UUID $control device=/run/driver/dev/nvidia3
-		flags.nvidiaDevRoot | {$cards, "flags": {"plugin": {"deviceListStrategy": ["envvar"], "passDeviceSpecs": true}}} | "" | env=NVIDIA_VISIBLE_DEVICES=UUID $control device=/run/driver/dev/nvidia3 | "/run/elsewhere" | env=NVIDIA_VISIBLE_DEVICES=UUID ${control//driver/elsewhere} device=/run/elsewhere/dev/nvidia3
 		flags.gdrcopyEnabled | {$cards, $cdi} | false | cdi=k8s.device-plugin.nvidia.com/gpu=UUID | true | cdi=k8s.device-plugin.nvidia.com/gpu=UUID cdi=k8s.device-plugin.nvidia.com/gdrcopy=all env=NVIDIA_GDRCOPY=enabled
 		flags.gdsEnabled | {$cards, $annotations} | false | annotation=cdi.k8s.io/nvidia-device-plugin_N=k8s.device-plugin.nvidia.com/gpu=UUID | true | env=NVIDIA_GDS=enabled annotation=cdi.k8s.io/nvidia-device-plugin_N=k8s.device-plugin.nvidia.com/gpu=UUID,k8s.device-plugin.nvidia.com/gds=all
 		flags.mofedEnabled | {$cards, $variable} | false | env=NVIDIA_VISIBLE_DEVICES=UUID | true | env=NVIDIA_MOFED=enabled env=NVIDIA_VISIBLE_DEVICES=UUID
@@ -141,6 +140,31 @@ answer_words() {
 			END { if (files) print 99, 0, "FILES" }' | sort -n -k1,1 -k2,2 | cut -d' ' -f3-
 }
 
+# Where the host has the card's node, by each way to give it; it is a look at the machine that finds it.
+root_rows() {
+	local cards='"gpupool": {"mode": "excluded", "cards": [{"index": 3, "mode": "whole"}]}' strategy
+	for strategy in '"deviceListStrategy": ["envvar"], "passDeviceSpecs": true' '"deviceListStrategy": ["kubelet"]' \
+		'"deviceListStrategy": ["cdi-cri"]'; do
+		echo "flags.nvidiaDevRoot | {$cards, \"flags\": {\"plugin\": {$strategy}}} | \"\" | /run/driver/dev/nvidia3 | \"/run/elsewhere\" | /run/elsewhere/dev/nvidia3"
+	done
+}
+
+see_root() {
+	local pod=root-$((PODS += 1)) looks
+	configure "$1" "$2" "$3"
+	looks=$(metric gpupool_probes_total)
+	soon 8 looked_since "$looks"
+	run_pod $pod $GPU=1
+	if [[ $1 == *cdi-cri* ]]; then
+		SEEN=$(seen /run/cdi/k8s.device-plugin.nvidia.com-gpu.json |
+			jq -r '[.. | objects | .hostPath // empty | select(endswith("/dev/nvidia3"))] | unique | join(" ")')
+	else
+		SEEN=$(kubelet answer $pod main $GPU | tr ' ' '\n' | sed -n 's/^device:\([^:]*nvidia3\):.*/\1/p')
+	fi
+	kubelet end $pod
+}
+looked_since() { [ "$(metric gpupool_probes_total)" -ge $(($1 + 2)) ]; }
+
 node_of_extras() {
 	setup_node a100-80
 	inside mkdir -p $DRIVER/dev/infiniband $DRIVER/dev/nvidia-caps-imex-channels
@@ -157,6 +181,7 @@ node_of_extras() {
 	soon 8 counts_are $GPU 1 1
 	UUID=$(seen /run/gpupool/inventory.json | grep -o 'GPU-[0-9a-f-]*' | awk '!there[$0]++' | sed -n 4p)
 	check_rows answer
+	check_rows root
 	# The kubelet's answer has the nodes anyway: each stands once.
 	write_config '{}'
 	see_answer '{"flags": {"plugin": {"passDeviceSpecs": true}}, "gpupool": {"mode": "excluded", "cards": [{"index": 3, "mode": "whole"}]}}' \
@@ -367,7 +392,7 @@ all_keys() {
 }
 
 rows_of_keys() {
-	{ answer_rows; missing_rows; list_rows; pod_rows; xid_rows; start_rows; } | sed 's/ | .*//'
+	{ answer_rows; root_rows; missing_rows; list_rows; pod_rows; xid_rows; start_rows; } | sed 's/ | .*//'
 	idle_rows | sed 's/ .*//'
 	elsewhere
 }

@@ -105,8 +105,15 @@ static void specs_elsewhere(struct node_world *world)
 {
 	static char root[] = "/run/nvidia/driver";
 
-	specs(world);
+	specs_mig(world);
+	strcpy(world->inventory.driver_root, "/driver");
 	world->config.dev_root = root;
+}
+
+static void specs_of_driver(struct node_world *world)
+{
+	specs_mig(world);
+	strcpy(world->inventory.driver_root, "/driver");
 }
 
 static const struct {
@@ -190,12 +197,25 @@ static const struct {
 	  "device /dev/nvidia0 /driver/dev/nvidia0 rw\n"
 	  "device /dev/nvidia-caps-imex-channels/channel0 "
 	  "/driver/dev/nvidia-caps-imex-channels/channel0 rw\n" },
-	{ "pass-device-specs, another dev root [peer]", specs_elsewhere, ENV, GPU, "0",
-	  "env NVIDIA_VISIBLE_DEVICES=" UUID "0\n"
-	  "device /dev/nvidiactl /run/nvidia/driver/dev/nvidiactl rw\n"
-	  "device /dev/nvidia-uvm /run/nvidia/driver/dev/nvidia-uvm rw\n"
-	  "device /dev/nvidia-modeset /run/nvidia/driver/dev/nvidia-modeset rw\n"
-	  "device /dev/nvidia0 /run/nvidia/driver/dev/nvidia0 rw\n" },
+	{ "pass-device-specs, nodes that no search has seen [peer]", specs_of_driver, ENV, MIG_3,
+	  "1:0",
+	  "env NVIDIA_VISIBLE_DEVICES=" MIG_1 "0\n"
+	  "device /dev/nvidiactl /driver/dev/nvidiactl rw\n"
+	  "device /dev/nvidia-uvm /driver/dev/nvidia-uvm rw\n"
+	  "device /dev/nvidia-modeset /driver/dev/nvidia-modeset rw\n"
+	  "device /dev/nvidia1 /driver/dev/nvidia1 rw\n"
+	  "device /dev/nvidia-caps/nvidia-cap103 /driver/dev/nvidia-caps/nvidia-cap103 rw\n"
+	  "device /dev/nvidia-caps/nvidia-cap104 /driver/dev/nvidia-caps/nvidia-cap104 rw\n" },
+	{ "the same below another dev root [peer]", specs_elsewhere, ENV, MIG_3, "1:0",
+	  "env NVIDIA_VISIBLE_DEVICES=" MIG_1 "0\n"
+	  "device /dev/nvidiactl /driver/dev/nvidiactl rw\n"
+	  "device /dev/nvidia-uvm /driver/dev/nvidia-uvm rw\n"
+	  "device /dev/nvidia-modeset /driver/dev/nvidia-modeset rw\n"
+	  "device /dev/nvidia1 /driver/dev/nvidia1 rw\n"
+	  "device /dev/nvidia-caps/nvidia-cap103 "
+	  "/run/nvidia/driver/dev/nvidia-caps/nvidia-cap103 rw\n"
+	  "device /dev/nvidia-caps/nvidia-cap104 "
+	  "/run/nvidia/driver/dev/nvidia-caps/nvidia-cap104 rw\n" },
 	{ "pass-device-specs counts with CDI alone for nothing [peer]", specs, CRI, GPU, "0",
 	  "cdi " CDI "/gpu=" UUID "0\n" },
 	{ "a slice", slices, CRI, UNITS, "1m4-15",
