@@ -56,12 +56,15 @@ struct card_link {
 	unsigned lanes; /* NVLinks between the two, 0 for PCIe */
 };
 
+#define POD_UID_MAX 64 /* with the end; 36 of a UUID, 32 of a static Pod's hash */
+
 struct card_process { /* a process that the driver sees on the card */
 	pid_t pid;    /* of the host */
 	uint32_t uid; /* owner, UINT32_MAX unknown */
 	uint64_t used_mib;
 	bool granted; /* belongs to a grant of ours; false is foreign use */
 	char name[64];
+	char pod_uid[POD_UID_MAX]; /* of its Pod; "" none, or nobody looked. Not in JSON */
 };
 
 #define CARD_MIG_MAX       32 /* characters of a profile's name, with the end */

@@ -86,6 +86,7 @@ static int survey_prepare(const struct daemon *daemon, struct survey *survey)
 
 	survey->wish.deadline_ms = (unsigned)config->probe_timeout_ms;
 	survey->wish.specs = wanted_specs(config);
+	survey->wish.pods = daemon->knows_pids;
 	survey->stuck = daemon->stuck;
 	device_stuck_add(&survey->stuck, daemon->events_caught);
 	if (copy_text(root, &survey->wish.probe_root) < 0 ||

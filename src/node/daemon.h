@@ -111,6 +111,7 @@ struct daemon {
 	struct kubelet_checkpoint checkpoint;
 	bool has_checkpoint, had_checkpoint;
 	struct pod_signs pods;
+	bool knows_pids; /* whose the processes on cards are can be told */
 	struct watch *watch_kubelet;
 	struct loop_timer *evidence_timer, *sweep_timer;
 	struct pod_resources *pod_resources;
@@ -191,6 +192,8 @@ void evidence_stop(struct daemon *daemon);
 struct ledger_evidence evidence_take(struct daemon *daemon);
 /* Ledger and evidence together; 1 when who holds what has changed. */
 int evidence_merge(struct daemon *daemon, const struct ledger_evidence *evidence);
+/* Marks the processes of INVENTORY whose Pods hold something of the card that they are on. */
+void evidence_mark_processes(const struct daemon *daemon, struct inventory *inventory);
 bool evidence_may_list(const struct daemon *daemon); /* no Allocate is near */
 
 /* questions.c */

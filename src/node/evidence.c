@@ -124,6 +124,39 @@ static void kubelet_changed(void *user, enum watch_event event, const char *name
 		loop_timer_set(daemon->evidence_timer, CHECKPOINT_MS, 0);
 }
 
+/* ---- foreign use ---- */
+
+static bool holds(const struct ledger_entry *entry, const struct card *card)
+{
+	for (size_t i = 0; i < entry->ids.count; i++)
+		if (strncmp(entry->ids.items[i], card->uuid, strlen(card->uuid)) == 0)
+			return true;
+	return false;
+}
+
+/* A holder of whom the checkpoint has not told yet may be the one. */
+static bool is_granted(const struct daemon *daemon, const struct card *card, const char *pod_uid)
+{
+	for (size_t i = 0; *pod_uid && i < daemon->ledger.count; i++) {
+		const struct ledger_entry *entry = daemon->ledger.entries[i];
+
+		if ((!entry->pod_uid || strcmp(entry->pod_uid, pod_uid) == 0) && holds(entry, card))
+			return true;
+	}
+	return false;
+}
+
+void evidence_mark_processes(const struct daemon *daemon, struct inventory *inventory)
+{
+	for (size_t i = 0; i < inventory->card_count; i++) {
+		struct card *card = &inventory->cards[i];
+
+		for (size_t k = 0; k < card->process_count; k++)
+			card->processes[k].granted =
+				is_granted(daemon, card, card->processes[k].pod_uid);
+	}
+}
+
 /* ---- releases ---- */
 
 bool evidence_may_list(const struct daemon *daemon)
@@ -338,6 +371,7 @@ int evidence_start(struct daemon *daemon, struct error *error)
 {
 	int r;
 
+	daemon->knows_pids = pods_know_pids(NULL);
 	ledger_init(&daemon->ledger);
 	r = read_ledger(daemon, error);
 	if (r < 0)

@@ -216,16 +216,20 @@ static void say_view(struct daemon *daemon, const struct plugin_view *before)
 static int rebuild(struct daemon *daemon, struct inventory *inventory, bool settled,
 		   struct error *error)
 {
+	struct inventory *cards = inventory ? inventory : &daemon->inventory;
 	const struct plugin_view_inputs inputs = {
-		.inventory = inventory ? inventory : &daemon->inventory,
+		.inventory = cards,
 		.config = &daemon->config,
 		.ledger = &daemon->ledger,
 		.previous = daemon->has_view ? &daemon->view : NULL,
 		.known = daemon->known_resources.count ? &daemon->known_resources : NULL,
 		.cdi = runtime_injects(daemon),
+		.foreign = daemon->knows_pids,
 		.settled = settled,
 	};
 	struct plugin_view view = { .count = 0 }, before = daemon->view;
+
+	evidence_mark_processes(daemon, cards);
 	int r = plugin_view_build(&inputs, &view, error);
 
 	if (r < 0)

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define UID_MAX       64                 /* 36 of a UUID, 32 of a static Pod's hash */
 #define CGROUP_TEXT   (64 << 10)         /* a line a hierarchy */
 #define PID_NAMESPACE "pid:[4026531836]" /* the first one: PROC_PID_INIT_INO of the kernel */
 
@@ -57,14 +56,27 @@ bool pod_uid_of_cgroup(const char *path, char *ret, size_t size)
 	return false;
 }
 
-static int take_cgroups(struct pod_signs *signs, char *text)
+/* A process that ends meanwhile is none. */
+static int read_cgroups(const char *path, char ret[static POD_UID_MAX])
 {
-	char *rest = text, *line, uid[UID_MAX];
+	autofree char *text = NULL;
+	char *rest, *line;
 
-	while ((line = strsep(&rest, "\n")))
-		if (pod_uid_of_cgroup(line, uid, sizeof(uid)))
-			return map_put(signs->running, uid, signs);
+	if (file_read(path, CGROUP_TEXT, &text, NULL, NULL) < 0)
+		return -ENOENT;
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		if (pod_uid_of_cgroup(line, ret, POD_UID_MAX))
+			return 1;
+	ret[0] = '\0';
 	return 0;
+}
+
+int pod_uid_of_process(const char *proc, pid_t pid, char ret[static POD_UID_MAX])
+{
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "%s/%d/cgroup", proc ? proc : "/proc", (int)pid);
+	return read_cgroups(path, ret);
 }
 
 static bool is_kubelet(const char *directory)
@@ -79,11 +91,10 @@ static bool is_kubelet(const char *directory)
 	       strncmp(name, "k3s", 3) == 0;
 }
 
-/* A process that ends meanwhile is none. */
 static int take_process(struct pod_signs *signs, const char *proc, const char *pid)
 {
 	autostrbuf path = STRBUF_INIT(PATH_MAX);
-	autofree char *text = NULL;
+	char uid[POD_UID_MAX];
 
 	strbuf_addf(&path, "%s/%s", proc, pid);
 	if (!signs->sees && is_kubelet(path.data))
@@ -91,16 +102,14 @@ static int take_process(struct pod_signs *signs, const char *proc, const char *p
 	strbuf_adds(&path, "/cgroup");
 	if (strbuf_failed(&path) < 0)
 		return -ENOMEM;
-	if (file_read(path.data, CGROUP_TEXT, &text, NULL, NULL) < 0)
-		return 0;
-	return take_cgroups(signs, text);
+	return read_cgroups(path.data, uid) == 1 ? map_put(signs->running, uid, signs) : 0;
 }
 
-static bool is_first_namespace(const char *proc)
+bool pods_know_pids(const char *proc)
 {
 	char path[PATH_MAX], link[64];
 
-	(void)snprintf(path, sizeof(path), "%s/self/ns/pid", proc);
+	(void)snprintf(path, sizeof(path), "%s/self/ns/pid", proc ? proc : "/proc");
 	ssize_t length = readlink(path, link, sizeof(link) - 1);
 	return length == (ssize_t)strlen(PID_NAMESPACE) &&
 	       strncmp(link, PID_NAMESPACE, (size_t)length) == 0;
@@ -118,7 +127,7 @@ int pod_signs_take(struct pod_signs *signs, const char *proc, struct error *erro
 	signs->running = map_new();
 	if (!signs->running)
 		return error_no_memory(error);
-	signs->sees = is_first_namespace(proc);
+	signs->sees = pods_know_pids(proc);
 	directory = opendir(proc);
 	if (!directory) {
 		signs->sees = false;

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/base.h"
+#include "model/model.h"
 #include "node/ledger.h"
 
 struct pod_signs {
@@ -19,6 +21,11 @@ struct pod_signs {
 int pod_signs_take(struct pod_signs *signs, const char *proc, struct error *error);
 void pod_signs_release(struct pod_signs *signs);
 enum pod_sign pod_signs_of(const struct pod_signs *signs, const char *pod_uid);
+
+/* Whether the numbers of processes in PROC are those of the host, which the driver tells. */
+bool pods_know_pids(const char *proc);
+/* The UID of the Pod that PID is of: 1; 0: it is of none, ""; -ENOENT: it has ended. */
+int pod_uid_of_process(const char *proc, pid_t pid, char ret[static POD_UID_MAX]);
 
 /*
  * The UID in a cgroup's path, ".../kubepods/burstable/pod<uid>/<container>" or

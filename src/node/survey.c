@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "node/pods.h"
+
 #define UNKNOWN_UUID "unknown-" /* as device/ names a card that tells none */
 
 void survey_release(struct survey *survey)
@@ -155,6 +157,26 @@ static int nodes_move(struct driver_files *files, const char *root)
 	return 0;
 }
 
+/* One that has ended since uses nothing. */
+static void find_pods(struct card *card)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < card->process_count; i++) {
+		struct card_process process = card->processes[i];
+
+		if (pod_uid_of_process(NULL, process.pid, process.pod_uid) >= 0)
+			card->processes[kept++] = process;
+	}
+	card->process_count = kept;
+}
+
+static void find_all_pods(struct survey *survey)
+{
+	for (size_t i = 0; survey->wish.pods && i < survey->inventory.card_count; i++)
+		find_pods(&survey->inventory.cards[i]);
+}
+
 /* To the host's names of things. */
 static int survey_move(struct survey *survey, struct error *error)
 {
@@ -228,6 +250,7 @@ static int survey_look(struct survey *survey, struct error *error)
 		r = survey_complete(&survey->inventory, &survey->wish.known, error);
 	if (r < 0)
 		return r;
+	find_all_pods(survey);
 	r = find_files(survey, true, &own);
 	if (r < 0)
 		reason_text(survey->specs_problem, sizeof(survey->specs_problem),
@@ -259,6 +282,7 @@ int survey_recall(struct survey *survey, struct error *error)
 	if (survey->wish.probe_root)
 		reason_text(survey->inventory.driver_root, sizeof(survey->inventory.driver_root),
 			    "%s", survey->wish.probe_root);
+	find_all_pods(survey);
 	r = find_files(survey, false, error);
 	if (r == 0)
 		r = survey_move(survey, error);

@@ -20,6 +20,7 @@ struct survey_wish {            /* owned copies: the configuration may change me
 	char *run_directory;    /* for the list of the driver's files */
 	char *cdi_directory;    /* NULL: no specs */
 	unsigned specs;         /* bits of enum survey_spec */
+	bool pods;              /* of which Pods the processes on cards are */
 	unsigned deadline_ms;   /* of one answer of the driver */
 	struct inventory known; /* cards as they were: for what a driver that hangs does not tell */
 };

@@ -408,6 +408,45 @@ waits_for_driver() { scrape readyz | grep -q "waiting for the driver: .*offers n
 	[ "${size#bytes:}" -lt 512 ]
 }
 
+use_card() { # CARD [GROUP]: a process on it, in that cgroup, until unuse_card
+	rm -f "$BATS_TEST_TMPDIR/use"
+	mkfifo "$BATS_TEST_TMPDIR/use"
+	inside env LD_LIBRARY_PATH=$DRIVER/usr/lib/x86_64-linux-gnu sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs"; shift; exec "$@"' \
+		- "${2:-}" "$BUILD/test/lib/cuda_probe" --device "$1" alloc $((5 << 30)) hold <"$BATS_TEST_TMPDIR/use" 3>&- 7>&- 8<&- &
+	exec 5>"$BATS_TEST_TMPDIR/use"
+	soon 5 is_used "$1"
+}
+unuse_card() { exec 5>&-; }
+is_used() { [ "$(metric DCGM_FI_DEV_FB_USED gpu=\"$1\")" -ge 5120 ]; }
+
+@test "a process without a grant: no new slice of its card until it ends" {
+	inside sh -c 'echo "{version: v1, gpupool: {mode: slices}}" >/run/config.yaml'
+	kubelet start
+	node_start --config-file=/run/config.yaml
+	soon 15 counts_are $UNITS 640 640
+	use_card 2
+	soon 5 counts_are $UNITS 640 560
+	unuse_card
+	soon 5 counts_are $UNITS 640 640
+	# Of the Pod that holds a slice of the card it is none; on another card it is.
+	group=/sys/fs/cgroup/pids
+	[ -e $group/cgroup.procs ] || group=/sys/fs/cgroup
+	run_pod one $UNITS=12
+	card=$(ids_of one | sed 's/::.*//; q')
+	soon 5 inside grep -q 00000001-0000-4000-8000-000000000000 /run/state/ledger
+	card=$(scrape metrics | sed -n "s/^gpupool_card_health{gpu=\"\([0-9]*\)\",UUID=\"$card\",state=\"healthy\".*/\1/p")
+	group+=/gpupool-test-$$/pod00000001-0000-4000-8000-000000000000
+	mkdir -p "$group" || skip "cgroups cannot be made here"
+	use_card "$card" "$group"
+	not wait_for 3 counts_are $UNITS 640 560
+	unuse_card
+	use_card $(((card + 1) % 8)) "$group"
+	soon 5 counts_are $UNITS 640 560
+	unuse_card
+	soon 5 counts_are $UNITS 640 640
+	wait_for 5 rmdir -p --ignore-fail-on-non-empty "$group"
+}
+
 @test "without CDI the kubelet's answer has everything" {
 	kubelet cdi off
 	begin

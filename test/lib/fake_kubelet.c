@@ -523,7 +523,8 @@ int fake_kubelet_add_pod(struct fake_kubelet *kubelet, const char *name, const c
 	if (find_pod(kubelet, name))
 		return error_set(error, EEXIST, "Pod %s is there already", name);
 	snprintf(pod->name, sizeof(pod->name), "%s", name);
-	snprintf(pod->uid, sizeof(pod->uid), "uid-%u-%.40s", ++kubelet->pod_number, name);
+	snprintf(pod->uid, sizeof(pod->uid), "%08x-0000-4000-8000-000000000000",
+		 ++kubelet->pod_number);
 	pod->state = FAKE_POD_WAITING;
 	char *rest = copy;
 	for (char *word; (word = strsep(&rest, " ")) != NULL;) {

@@ -59,6 +59,7 @@ static const struct fixture_file processes[] = {
 	{ "78/cgroup",
 	  "0::/kubepods.slice/kubepods-podf0000000_aaaa_bbbb_cccc_ddddeeeeffff.slice/y\n" },
 	{ "79/comm", "gone\n" }, /* it ended between two looks */
+	{ "80/cgroup", "0::/podcafebabe-not/y\n" },
 	{ "self/comm", "x\n" },
 };
 
@@ -96,6 +97,23 @@ TEST(who_has_no_process_is_idle_only_where_the_hosts_are_seen)
 		assert_int_equal(pod_signs_of(&signs, UID3), cases[i].other);
 		pod_signs_release(&signs);
 	}
+}
+
+TEST(a_process_is_of_its_pod_of_none_or_has_ended)
+{
+	struct fixture fixture;
+	char uid[POD_UID_MAX];
+
+	fixture_make(&fixture, processes, ARRAY_SIZE(processes));
+	assert_int_equal(pod_uid_of_process(fixture.root, 78, uid), 1);
+	assert_string_equal(uid, UID2);
+	assert_int_equal(pod_uid_of_process(fixture.root, 1, uid), 0);
+	assert_int_equal(pod_uid_of_process(fixture.root, 80, uid), 0);
+	assert_string_equal(uid, "");
+	assert_int_equal(pod_uid_of_process(fixture.root, 79, uid), -ENOENT);
+	/* Nobody says that these are the numbers that the driver tells. */
+	assert_false(pods_know_pids(fixture.root));
+	fixture_remove(&fixture);
 }
 
 TEST(a_place_that_is_not_there_tells_nothing)
