@@ -181,13 +181,13 @@ node_of_extras() {
 	soon 8 counts_are $GPU 1 1
 	UUID=$(seen /run/gpupool/inventory.json | grep -o 'GPU-[0-9a-f-]*' | awk '!there[$0]++' | sed -n 4p)
 	check_rows answer
-	check_rows root
 	# The kubelet's answer has the nodes anyway: each stands once.
 	write_config '{}'
 	see_answer '{"flags": {"plugin": {"passDeviceSpecs": true}}, "gpupool": {"mode": "excluded", "cards": [{"index": 3, "mode": "whole"}]}}' \
 		flags.plugin.deviceListStrategy '["kubelet"]'
 	tr ' ' '\n' <<<"$SEEN" | grep -q device=/run/driver/dev/nvidia3
 	tr ' ' '\n' <<<"$SEEN" | sort | uniq -d | not grep .
+	check_rows root
 }
 
 # ---- what is listed ----

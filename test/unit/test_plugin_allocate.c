@@ -106,14 +106,14 @@ static void specs_elsewhere(struct node_world *world)
 	static char root[] = "/run/nvidia/driver";
 
 	specs_mig(world);
-	strcpy(world->inventory.driver_root, "/driver");
+	snprintf(world->inventory.driver_root, sizeof(world->inventory.driver_root), "/driver");
 	world->config.dev_root = root;
 }
 
 static void specs_of_driver(struct node_world *world)
 {
 	specs_mig(world);
-	strcpy(world->inventory.driver_root, "/driver");
+	snprintf(world->inventory.driver_root, sizeof(world->inventory.driver_root), "/driver");
 }
 
 static const struct {
