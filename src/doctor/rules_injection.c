@@ -39,7 +39,6 @@ const struct rule doctor_rules_injection[] = {
 		   "cannot stat*libcuda.so.#: No such file or directory", "@cdi.stale" },
 	  .absent = { "imex-channels", "nvidia-container-cli", "unresolvable CDI devices" },
 	  .sure = { "@cdi.stale" },
-	  .explains = { "device_nodes_missing" },
 	  .cause = "The CDI specification on the node names driver files that no longer exist: the "
 		   "driver was upgraded or moved after the specification was written.",
 	  .cure = { "grep -o 'libcuda.so.[0-9.]*' /etc/cdi/*.yaml /var/run/cdi/* | sort -u; "

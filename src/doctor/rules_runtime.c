@@ -114,8 +114,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .sure = { "@plugin.no_runtime_class", "@pod.no_runtime_class",
 		    "could not load NVML library" },
 	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"toolkit_validation_fails", "containerd_section_ignored",
-			"wrong_containerd_configured" },
+			"toolkit_validation_fails" },
 	  .cause = "containerd knows the nvidia runtime but does not use it by default, and the "
 		   "Pod (here usually the device plugin) names no RuntimeClass. So it runs under "
 		   "plain runc and sees neither driver nor card.",
@@ -171,8 +170,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .seen = { "@containerd.section_ignored" },
 	  .any = { "@containerd.nvidia", "nvidia-container-runtime" },
 	  .sure = { "no runtime for nvidia is configured", "could not load NVML library" },
-	  .explains = { "plugin_without_nvml", "node_without_gpu", "runtime_handler_missing",
-			"nvidia_not_default_runtime" },
+	  .explains = { "plugin_without_nvml", "node_without_gpu", "runtime_handler_missing" },
 	  .cause = "The nvidia runtime stands in a section whose name belongs to another version "
 		   "of containerd's configuration than the file's 'version' line says, so "
 		   "containerd ignores it.",

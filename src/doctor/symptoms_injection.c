@@ -25,15 +25,5 @@ const struct symptom doctor_symptoms_injection[] = {
 		   { "nvidia-smi -L (on the node)", "MIG instances there: the container lacks "
 						    "their nodes below /dev/nvidia-caps." } },
 	  .source = "https://github.com/NVIDIA/go-nvml/blob/main/pkg/nvml/const.go" },
-	{ .code = "cdi_hook_fails",
-	  .link = REASON_LINK_INJECTION,
-	  .seen = { "No help topic for" },
-	  .remain = { "cdi_hook_too_old" },
-	  .ask = { { "nvidia-cdi-hook --version; nvidia-ctk --version",
-		     "a version older than what wrote the CDI specification." },
-		   { "grep -l SUBCOMMAND /var/run/cdi/* /etc/cdi/*",
-		     "which specification calls the hook: one of the DRA driver "
-		     "(k8s.gpu.nvidia.com-claim), or nvidia.yaml." } },
-	  .source = "https://github.com/NVIDIA/nvidia-container-toolkit/pull/927" },
 	{ .code = NULL },
 };
