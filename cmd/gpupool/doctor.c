@@ -54,10 +54,12 @@ static int print_either(int r, const struct strbuf *text, struct json_object *ob
 		error_set_errno(&error, -r, "cannot print it all");
 		return no_verdict(&error);
 	}
-	if (object)
-		return print_json(object) == EXIT_DONE ? EXIT_DONE : EXIT_RIGHTS;
-	fputs(text->data, stdout);
-	return EXIT_DONE;
+	if (object && print_json(object) != EXIT_DONE)
+		return EXIT_RIGHTS;
+	if (!object)
+		fputs(text->data, stdout);
+	/* finish_output() says so. */
+	return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : EXIT_RIGHTS;
 }
 
 static int print_list(const struct doctor_options *options)
@@ -65,9 +67,9 @@ static int print_list(const struct doctor_options *options)
 	autostrbuf text = STRBUF_INIT(DOCTOR_TEXT_MAX);
 	autojson *object = NULL;
 
-	return print_either(options->json ? rule_list_to_json(&object, NULL)
-					  : rule_list_to_text(&text),
-			    &text, object);
+	int r = options->json ? rule_list_to_json(&object, NULL) : rule_list_to_text(&text);
+
+	return print_either(r, &text, object);
 }
 
 static int print_explained(const struct doctor_options *options)
@@ -81,9 +83,9 @@ static int print_explained(const struct doctor_options *options)
 		    options->explain);
 		return EXIT_USAGE;
 	}
-	return print_either(options->json ? rule_to_json(rule, &object, NULL)
-					  : rule_to_text(rule, &text),
-			    &text, object);
+	int r = options->json ? rule_to_json(rule, &object, NULL) : rule_to_text(rule, &text);
+
+	return print_either(r, &text, object);
 }
 
 /* May the output have marks beyond ASCII? */
@@ -100,9 +102,10 @@ static int print_verdict(const struct doctor_options *options, const struct verd
 	autostrbuf text = STRBUF_INIT(DOCTOR_TEXT_MAX);
 	autojson *object = NULL;
 
-	return print_either(options->json ? verdict_to_json(verdict, &object, NULL)
-					  : verdict_to_text(verdict, is_unicode(), &text),
-			    &text, object);
+	int r = options->json ? verdict_to_json(verdict, &object, NULL)
+			      : verdict_to_text(verdict, is_unicode(), &text);
+
+	return print_either(r, &text, object);
 }
 
 static int judge_evidence(const struct doctor_options *options, struct doctor *doctor, bool whole)
@@ -132,11 +135,8 @@ static int doctor_run(void *data, int argc, char **argv)
 	struct error error = ERROR_INIT;
 	bool whole = true;
 
+	(void)argc;
 	(void)argv;
-	if (argc > 0) {
-		say("doctor takes no operands; say --from FILE, or --from - for what is pasted");
-		return EXIT_USAGE;
-	}
 	if (options->list)
 		return print_list(options);
 	if (options->explain)
