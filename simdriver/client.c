@@ -90,6 +90,18 @@ static enum sim_status connect_to(struct client *client, const char *path)
 	return errno == EACCES || errno == EPERM ? SIM_NO_PERMISSION : SIM_NO_DRIVER;
 }
 
+/* The next record; false when there will be none, or it is not of this build. */
+static bool receive(const struct client *client, struct sim_reply *reply)
+{
+	ssize_t size;
+
+	do {
+		size = recv(client->socket, reply, sizeof(*reply), 0);
+	} while (size < 0 && errno == EINTR);
+	return size == (ssize_t)sizeof(*reply) && reply->magic == SIM_MAGIC &&
+	       reply->version == SIM_VERSION && reply->status < SIM_STATUS_COUNT;
+}
+
 enum sim_status client_request(struct client *client, const struct sim_request *request,
 			       struct sim_reply *reply)
 {
@@ -105,14 +117,15 @@ enum sim_status client_request(struct client *client, const struct sim_request *
 	} while (size < 0 && errno == EINTR);
 	if (size != (ssize_t)sizeof(sent))
 		return SIM_NO_DRIVER;
-	do {
-		size = recv(client->socket, reply, sizeof(*reply), 0);
-	} while (size < 0 && errno == EINTR);
-	if (size != (ssize_t)sizeof(*reply) || reply->magic != SIM_MAGIC ||
-	    reply->version != SIM_VERSION || reply->operation != request->operation ||
-	    reply->status >= SIM_STATUS_COUNT)
-		return SIM_NO_DRIVER;
-	return (enum sim_status)reply->status;
+	while (receive(client, reply)) {
+		if (reply->operation == request->operation)
+			return (enum sim_status)reply->status;
+		if (reply->operation != SIM_EVENT)
+			break;
+		if (client->early_count < CLIENT_EARLY_MAX)
+			client->early[client->early_count++] = reply->event;
+	}
+	return SIM_NO_DRIVER;
 }
 
 /*
@@ -347,6 +360,13 @@ enum sim_status client_event(struct client *client, unsigned timeout_ms, struct 
 	struct sim_reply reply;
 	int ready;
 
+	if (client->early_count > 0) {
+		*ret = client->early[0];
+		client->early_count--;
+		memmove(client->early, client->early + 1,
+			client->early_count * sizeof(*client->early));
+		return SIM_OK;
+	}
 	do {
 		left = end - now_ms();
 		if (left < 0)
@@ -355,7 +375,7 @@ enum sim_status client_event(struct client *client, unsigned timeout_ms, struct 
 	} while (ready < 0 && errno == EINTR);
 	if (ready == 0)
 		return SIM_TIMEOUT;
-	if (ready < 0 || recv(client->socket, &reply, sizeof(reply), 0) != (ssize_t)sizeof(reply))
+	if (ready < 0 || !receive(client, &reply) || reply.operation != SIM_EVENT)
 		return SIM_NO_DRIVER;
 	*ret = reply.event;
 	return SIM_OK;

@@ -15,13 +15,17 @@
 
 #include "protocol.h"
 
-#define CLIENT_ROOT_MAX 512
+#define CLIENT_ROOT_MAX  512
+#define CLIENT_EARLY_MAX 16
 
 struct client {
 	int socket;                 /* -1: closed; O_CLOEXEC */
 	pid_t owner;                /* the process that opened it: a forked child must not use it */
 	char root[CLIENT_ROOT_MAX]; /* driver root without a last slash; "" is "/" */
 	struct sim_driver driver;
+	/* Events that came while a reply was waited for: the first of them, to be told next. */
+	struct sim_event early[CLIENT_EARLY_MAX];
+	unsigned early_count;
 };
 
 #define CLIENT_INIT          \

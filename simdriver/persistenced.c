@@ -170,7 +170,7 @@ static void notify(struct kernel_client *client, const struct sim_event *event)
 	struct connection *connection = client->owner;
 	const struct sim_reply reply = { .magic = SIM_MAGIC,
 					 .version = SIM_VERSION,
-					 .operation = SIM_SUBSCRIBE,
+					 .operation = SIM_EVENT,
 					 .status = SIM_OK,
 					 .event = *event };
 

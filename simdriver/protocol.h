@@ -2,8 +2,8 @@
 /*
  * What the libraries of the simulated driver and its "kernel module" (the simulated
  * nvidia-persistenced) say to each other: fixed-size records over a SEQPACKET Unix socket. A
- * connection is a driver client: a request, then its reply, in turn. Integers are of the host, the
- * two ends are on one machine and of one build. What the module receives it trusts in nothing.
+ * connection is a driver client: a request, then its reply, in turn; events may come between them. Integers
+ * are of the host, the two ends are on one machine and of one build. What the module receives it trusts in nothing.
  */
 #pragma once
 
@@ -50,7 +50,7 @@ enum sim_operation {
 	SIM_ALLOC,      /* card, kind, bytes -> handle */
 	SIM_FREE,       /* handle */
 	SIM_PROCESSES,  /* card, value: skip so many -> processes */
-	SIM_SUBSCRIBE,  /* value: bit mask of minors. Afterwards events come unasked */
+	SIM_SUBSCRIBE,  /* value: bit mask of minors. Afterwards events come unasked: SIM_EVENT */
 	SIM_MIG_LAYOUT, /* card -> layout */
 	/* card, and of the control socket too. Who may is asked of the nodes, by the library. */
 	SIM_MIG_MODE,       /* value: 0 or 1 -> layout, whose `pending` is what was asked for */
@@ -64,6 +64,8 @@ enum sim_operation {
 	SIM_SET, /* card (or SIM_ALL_CARDS), kind: enum sim_value, value; handle 1: as it was */
 	SIM_MIG_MAKE, /* card, text: all of its layout anew; "" is no MIG mode */
 	SIM_SYNC,     /* what procfs shows was made anew: instances are shown again */
+	/* Of a reply that answers no request. */
+	SIM_EVENT = 128, /* -> event */
 };
 
 /* Of a MIG instance in a request: GPU instance, or compute instance in it; 0 is the whole card. */
@@ -266,7 +268,7 @@ struct sim_event {
 struct sim_reply {
 	uint32_t magic;
 	uint16_t version;
-	uint16_t operation; /* of the request */
+	uint16_t operation; /* of the request, or SIM_EVENT */
 	uint32_t status;    /* enum sim_status */
 	uint32_t padding;
 	union {
