@@ -83,9 +83,17 @@ struct nvmlDevice_st *nvml_mig_by_uuid(const char *uuid);
 /* The same handle each time; its index is the device's place among the caller's. */
 struct nvmlDevice_st *nvml_mig_handle(struct nvmlDevice_st *card, const struct nvml_view *view,
 				      const struct sim_compute_instance *compute, unsigned index);
-/* May the caller change MIG (config), see all of it (monitor or config)? */
-bool nvml_may_configure(void);
+/* May the caller see all of a card in MIG mode (monitor or config)? */
 bool nvml_may_monitor(void);
+
+enum nvml_right { NVML_ANYBODY, NVML_MONITOR, NVML_CONFIGURE };
+
+/*
+ * The same for a call on how a card is divided: NVML_ERROR_INVALID_ARGUMENT for a MIG device,
+ * NVML_ERROR_NOT_SUPPORTED for a card without MIG, or with IN_MODE while it is not in MIG mode.
+ */
+enum nvml_return nvml_begin_mig(struct nvmlDevice_st *device, enum nvml_right right, bool in_mode,
+				struct nvml_view *ret);
 
 /* A whole call: copies a field of the card's info, at that offset of struct sim_card_info. */
 enum nvml_return nvml_get_text(struct nvmlDevice_st *device, size_t offset, char *ret,

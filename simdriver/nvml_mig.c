@@ -9,46 +9,23 @@ EXPORT enum nvml_return nvmlDeviceGetMigMode(struct nvmlDevice_st *device, unsig
 					     unsigned int *pending)
 {
 	struct nvml_view view;
-	enum nvml_return result = nvml_begin_device(device, &view);
+	enum nvml_return result = nvml_begin_mig(device, NVML_ANYBODY, false, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
 	nvml_end();
-	if (current == NULL || pending == NULL || view.compute != NULL)
+	if (current == NULL || pending == NULL)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	if (view.table == NULL)
-		return NVML_ERROR_NOT_SUPPORTED;
 	*current = view.layout.current;
 	*pending = view.layout.pending;
 	return NVML_SUCCESS;
-}
-
-/* Begins a call that changes the card, or looks at what is the administrator's. */
-static enum nvml_return begin_admin(struct nvmlDevice_st *device, bool change, bool needs_mode,
-				    struct nvml_view *view)
-{
-	enum nvml_return result = nvml_begin_device(device, view);
-
-	if (result != NVML_SUCCESS)
-		return result;
-	if (view->compute != NULL)
-		result = NVML_ERROR_INVALID_ARGUMENT;
-	else if (view->table == NULL)
-		result = NVML_ERROR_NOT_SUPPORTED;
-	else if (change ? !nvml_may_configure() : !nvml_may_monitor())
-		result = NVML_ERROR_NO_PERMISSION;
-	else if (needs_mode && !view->layout.current)
-		result = NVML_ERROR_NOT_SUPPORTED;
-	if (result != NVML_SUCCESS)
-		nvml_end();
-	return result;
 }
 
 EXPORT enum nvml_return nvmlDeviceSetMigMode(struct nvmlDevice_st *device, unsigned int mode,
 					     enum nvml_return *activation)
 {
 	struct nvml_view view;
-	enum nvml_return result = begin_admin(device, true, false, &view);
+	enum nvml_return result = nvml_begin_mig(device, NVML_CONFIGURE, false, &view);
 	enum sim_status status;
 
 	if (result != NVML_SUCCESS)
@@ -100,14 +77,14 @@ static bool is_compute(const struct nvmlComputeInstance_st *compute)
 }
 
 /* Begins a call on a GPU instance that exists. */
-static enum nvml_return begin_gpu(const struct nvmlGpuInstance_st *gpu, bool change,
+static enum nvml_return begin_gpu(const struct nvmlGpuInstance_st *gpu, enum nvml_right right,
 				  struct nvml_view *view)
 {
 	enum nvml_return result;
 
 	if (!is_gpu(gpu))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	result = begin_admin(gpu->card, change, true, view);
+	result = nvml_begin_mig(gpu->card, right, true, view);
 	if (result != NVML_SUCCESS)
 		return result;
 	view->gpu = mig_gpu_find(&view->layout, gpu->id);
@@ -119,20 +96,26 @@ static enum nvml_return begin_gpu(const struct nvmlGpuInstance_st *gpu, bool cha
 	return NVML_ERROR_INVALID_ARGUMENT;
 }
 
-static enum nvml_return create_gpu(struct nvmlDevice_st *device, unsigned id, uint64_t start,
+/* PLACEMENT: NULL, or where. */
+static enum nvml_return create_gpu(struct nvmlDevice_st *device, unsigned id,
+				   const struct nvml_gpu_instance_placement *placement,
 				   struct nvmlGpuInstance_st **ret)
 {
+	const struct mig_gpu_profile *profile;
 	struct nvml_view view;
 	uint32_t made = 0;
-	enum nvml_return result = begin_admin(device, true, true, &view);
+	enum nvml_return result = nvml_begin_mig(device, NVML_CONFIGURE, true, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
-	if (ret == NULL || mig_profile_by_id(view.table, id) == NULL)
+	profile = mig_profile_by_id(view.table, id);
+	if (ret == NULL || profile == NULL ||
+	    (placement != NULL && placement->size != profile->size))
 		result = NVML_ERROR_INVALID_ARGUMENT;
 	else
 		result = nvml_from_status(client_mig_change(
-			&nvml.client, SIM_GPU_CREATE, device->info.minor, 0, id, start, &made));
+			&nvml.client, SIM_GPU_CREATE, device->info.minor, 0, id,
+			placement != NULL ? placement->start : MIG_ANYWHERE, &made));
 	if (result == NVML_ERROR_UNKNOWN) /* a place that the profile does not have */
 		result = NVML_ERROR_INVALID_ARGUMENT;
 	if (result == NVML_SUCCESS)
@@ -144,30 +127,21 @@ static enum nvml_return create_gpu(struct nvmlDevice_st *device, unsigned id, ui
 EXPORT enum nvml_return nvmlDeviceCreateGpuInstance(struct nvmlDevice_st *device, unsigned int id,
 						    struct nvmlGpuInstance_st **gpu)
 {
-	return create_gpu(device, id, MIG_ANYWHERE, gpu);
+	return create_gpu(device, id, NULL, gpu);
 }
 
 EXPORT enum nvml_return nvmlDeviceCreateGpuInstanceWithPlacement(
 	struct nvmlDevice_st *device, unsigned int id,
 	const struct nvml_gpu_instance_placement *placement, struct nvmlGpuInstance_st **gpu)
 {
-	const struct mig_gpu_profile *profile = NULL;
-	struct nvml_view view;
-	enum nvml_return result = begin_admin(device, true, true, &view);
-
-	if (result != NVML_SUCCESS)
-		return result;
-	profile = mig_profile_by_id(view.table, id);
-	nvml_end();
-	if (placement == NULL || profile == NULL || placement->size != profile->size)
-		return NVML_ERROR_INVALID_ARGUMENT;
-	return create_gpu(device, id, placement->start, gpu);
+	return placement != NULL ? create_gpu(device, id, placement, gpu)
+				 : NVML_ERROR_INVALID_ARGUMENT;
 }
 
 EXPORT enum nvml_return nvmlGpuInstanceDestroy(struct nvmlGpuInstance_st *gpu)
 {
 	struct nvml_view view;
-	enum nvml_return result = begin_gpu(gpu, true, &view);
+	enum nvml_return result = begin_gpu(gpu, NVML_CONFIGURE, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -184,7 +158,7 @@ EXPORT enum nvml_return nvmlDeviceGetGpuInstances(struct nvmlDevice_st *device, 
 {
 	struct nvml_view view;
 	unsigned found = 0;
-	enum nvml_return result = begin_admin(device, false, true, &view);
+	enum nvml_return result = nvml_begin_mig(device, NVML_MONITOR, true, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -204,7 +178,7 @@ EXPORT enum nvml_return nvmlDeviceGetGpuInstanceById(struct nvmlDevice_st *devic
 						     struct nvmlGpuInstance_st **gpu)
 {
 	struct nvml_view view;
-	enum nvml_return result = begin_admin(device, false, true, &view);
+	enum nvml_return result = nvml_begin_mig(device, NVML_MONITOR, true, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -222,7 +196,7 @@ EXPORT enum nvml_return nvmlGpuInstanceGetInfo(struct nvmlGpuInstance_st *gpu,
 					       struct nvml_gpu_instance_info *info)
 {
 	struct nvml_view view;
-	enum nvml_return result = begin_gpu(gpu, false, &view);
+	enum nvml_return result = begin_gpu(gpu, NVML_MONITOR, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -237,34 +211,49 @@ EXPORT enum nvml_return nvmlGpuInstanceGetInfo(struct nvmlGpuInstance_st *gpu,
 	return NVML_SUCCESS;
 }
 
-EXPORT enum nvml_return nvmlGpuInstanceGetComputeInstanceProfileInfo(
-	struct nvmlGpuInstance_st *gpu, unsigned int number, unsigned int engine,
-	struct nvml_compute_instance_profile *info)
+/* Holds nothing after it. */
+static enum nvml_return find_compute_profile(const struct nvmlGpuInstance_st *gpu, unsigned number,
+					     unsigned engine, struct nvml_view *view,
+					     struct nvml_compute_instance_profile *ret)
 {
-	struct nvml_view view;
 	uint32_t slices;
-	enum nvml_return result = begin_gpu(gpu, false, &view);
+	enum nvml_return result = begin_gpu(gpu, NVML_MONITOR, view);
 
 	if (result != NVML_SUCCESS)
 		return result;
 	nvml_end();
-	if (info == NULL || number >= MIG_COMPUTE_PROFILES ||
-	    engine != NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED)
+	if (number >= MIG_COMPUTE_PROFILES || engine != NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	slices = mig_compute_slices(view.profile, number);
+	slices = mig_compute_slices(view->profile, number);
 	if (slices == 0)
 		return NVML_ERROR_NOT_SUPPORTED;
-	*info = (struct nvml_compute_instance_profile){
+	*ret = (struct nvml_compute_instance_profile){
 		.id = number,
 		.sliceCount = slices,
-		.instanceCount = mig_compute_most(view.profile, slices),
+		.instanceCount = mig_compute_most(view->profile, slices),
 		.multiprocessorCount =
-			view.profile->multiprocessors * slices / view.profile->slices,
-		.sharedCopyEngineCount = view.profile->copy_engines,
-		.sharedDecoderCount = view.profile->decoders,
-		.sharedJpegCount = view.profile->jpegs,
-		.sharedOfaCount = view.profile->ofas
+			view->profile->multiprocessors * slices / view->profile->slices,
+		.sharedCopyEngineCount = view->profile->copy_engines,
+		.sharedDecoderCount = view->profile->decoders,
+		.sharedJpegCount = view->profile->jpegs,
+		.sharedOfaCount = view->profile->ofas
 	};
+	return NVML_SUCCESS;
+}
+
+EXPORT enum nvml_return nvmlGpuInstanceGetComputeInstanceProfileInfo(
+	struct nvmlGpuInstance_st *gpu, unsigned int number, unsigned int engine,
+	struct nvml_compute_instance_profile *info)
+{
+	struct nvml_compute_instance_profile found;
+	struct nvml_view view;
+	enum nvml_return result = find_compute_profile(gpu, number, engine, &view, &found);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (info == NULL)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	*info = found;
 	return NVML_SUCCESS;
 }
 
@@ -272,23 +261,19 @@ EXPORT enum nvml_return nvmlGpuInstanceGetComputeInstanceProfileInfoV(
 	struct nvmlGpuInstance_st *gpu, unsigned int number, unsigned int engine,
 	struct nvml_compute_instance_profile_v2 *info)
 {
-	struct nvml_compute_instance_profile plain;
+	struct nvml_compute_instance_profile found;
 	struct nvml_view view;
 	char name[32];
-	enum nvml_return result =
-		nvmlGpuInstanceGetComputeInstanceProfileInfo(gpu, number, engine, &plain);
+	enum nvml_return result = find_compute_profile(gpu, number, engine, &view, &found);
 
-	if (result == NVML_SUCCESS)
-		result = begin_gpu(gpu, false, &view);
 	if (result != NVML_SUCCESS)
 		return result;
-	nvml_end();
 	if (info == NULL)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	if (info->version != nvmlComputeInstanceProfileInfo_v2)
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	mig_device_name(view.profile, plain.sliceCount, name, sizeof(name));
-	memcpy(&info->id, &plain, sizeof(plain));
+	mig_device_name(view.profile, found.sliceCount, name, sizeof(name));
+	memcpy(&info->id, &found, sizeof(found));
 	memset(info->name, 0, sizeof(info->name));
 	snprintf(info->name, sizeof(info->name), "MIG %s", name);
 	return NVML_SUCCESS;
@@ -300,7 +285,7 @@ EXPORT enum nvml_return nvmlGpuInstanceGetComputeInstancePossiblePlacements(
 {
 	struct nvml_view view;
 	uint32_t slices, found = 0;
-	enum nvml_return result = begin_gpu(gpu, false, &view);
+	enum nvml_return result = begin_gpu(gpu, NVML_MONITOR, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -323,7 +308,7 @@ EXPORT enum nvml_return nvmlGpuInstanceGetComputeInstanceRemainingCapacity(
 	struct nvmlGpuInstance_st *gpu, unsigned int id, unsigned int *count)
 {
 	struct nvml_view view;
-	enum nvml_return result = begin_gpu(gpu, false, &view);
+	enum nvml_return result = begin_gpu(gpu, NVML_MONITOR, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -341,7 +326,7 @@ static enum nvml_return create_compute(struct nvmlGpuInstance_st *gpu, unsigned 
 {
 	struct nvml_view view;
 	uint32_t made = 0;
-	enum nvml_return result = begin_gpu(gpu, true, &view);
+	enum nvml_return result = begin_gpu(gpu, NVML_CONFIGURE, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -376,14 +361,14 @@ EXPORT enum nvml_return nvmlGpuInstanceCreateComputeInstanceWithPlacement(
 }
 
 /* Begins a call on a compute instance that exists. */
-static enum nvml_return begin_compute(const struct nvmlComputeInstance_st *compute, bool change,
-				      struct nvml_view *view)
+static enum nvml_return begin_compute(const struct nvmlComputeInstance_st *compute,
+				      enum nvml_right right, struct nvml_view *view)
 {
 	enum nvml_return result;
 
 	if (!is_compute(compute))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	result = begin_gpu(compute->gpu, change, view);
+	result = begin_gpu(compute->gpu, right, view);
 	if (result != NVML_SUCCESS)
 		return result;
 	view->compute = mig_compute_find(&view->layout, compute->gpu->id, compute->id);
@@ -396,7 +381,7 @@ static enum nvml_return begin_compute(const struct nvmlComputeInstance_st *compu
 EXPORT enum nvml_return nvmlComputeInstanceDestroy(struct nvmlComputeInstance_st *compute)
 {
 	struct nvml_view view;
-	enum nvml_return result = begin_compute(compute, true, &view);
+	enum nvml_return result = begin_compute(compute, NVML_CONFIGURE, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -414,7 +399,7 @@ EXPORT enum nvml_return nvmlGpuInstanceGetComputeInstances(struct nvmlGpuInstanc
 {
 	struct nvml_view view;
 	unsigned found = 0;
-	enum nvml_return result = begin_gpu(gpu, false, &view);
+	enum nvml_return result = begin_gpu(gpu, NVML_MONITOR, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -436,7 +421,7 @@ EXPORT enum nvml_return nvmlGpuInstanceGetComputeInstanceById(
 	struct nvmlGpuInstance_st *gpu, unsigned int id, struct nvmlComputeInstance_st **compute)
 {
 	struct nvml_view view;
-	enum nvml_return result = begin_gpu(gpu, false, &view);
+	enum nvml_return result = begin_gpu(gpu, NVML_MONITOR, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -454,7 +439,7 @@ EXPORT enum nvml_return nvmlComputeInstanceGetInfo_v2(struct nvmlComputeInstance
 						      struct nvml_compute_instance_info *info)
 {
 	struct nvml_view view;
-	enum nvml_return result = begin_compute(compute, false, &view);
+	enum nvml_return result = begin_compute(compute, NVML_MONITOR, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;

@@ -6,15 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool nvml_may_configure(void)
+static bool may_configure(void)
 {
 	return client_capability(&nvml.client, CAPABILITY_CONFIG) == SIM_OK;
 }
 
 bool nvml_may_monitor(void)
 {
-	return client_capability(&nvml.client, CAPABILITY_MONITOR) == SIM_OK ||
-	       nvml_may_configure();
+	return client_capability(&nvml.client, CAPABILITY_MONITOR) == SIM_OK || may_configure();
+}
+
+enum nvml_return nvml_begin_mig(struct nvmlDevice_st *device, enum nvml_right right, bool in_mode,
+				struct nvml_view *ret)
+{
+	enum nvml_return result = nvml_begin_device(device, ret);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (ret->compute != NULL)
+		result = NVML_ERROR_INVALID_ARGUMENT;
+	else if (ret->table == NULL)
+		result = NVML_ERROR_NOT_SUPPORTED;
+	else if ((right == NVML_CONFIGURE && !may_configure()) ||
+		 (right == NVML_MONITOR && !nvml_may_monitor()))
+		result = NVML_ERROR_NO_PERMISSION;
+	else if (in_mode && !ret->layout.current)
+		result = NVML_ERROR_NOT_SUPPORTED;
+	if (result != NVML_SUCCESS)
+		nvml_end();
+	return result;
 }
 
 static struct nvmlDevice_st *find_handle(const struct nvmlDevice_st *card,
@@ -109,24 +129,18 @@ EXPORT enum nvml_return nvmlDeviceGetMigDeviceHandleByIndex(struct nvmlDevice_st
 	const struct sim_compute_instance *compute;
 	struct nvmlDevice_st *handle = NULL;
 	struct nvml_view view;
-	enum nvml_return result = nvml_begin_device(device, &view);
+	enum nvml_return result = nvml_begin_mig(device, NVML_ANYBODY, false, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
-	compute = view.compute == NULL ? visible(&view, index) : NULL;
-	if (mig == NULL || view.compute != NULL)
-		result = NVML_ERROR_INVALID_ARGUMENT;
-	else if (view.table == NULL)
-		result = NVML_ERROR_NOT_SUPPORTED;
-	else if (view.layout.current && index >= view.table->slices)
-		result = NVML_ERROR_INVALID_ARGUMENT;
-	else if (compute == NULL)
-		result = NVML_ERROR_NOT_FOUND;
-	else
+	compute = visible(&view, index);
+	if (compute != NULL)
 		handle = nvml_mig_handle(view.card, &view, compute, index);
 	nvml_end();
-	if (result != NVML_SUCCESS)
-		return result;
+	if (mig == NULL || (view.layout.current && index >= view.table->slices))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (compute == NULL)
+		return NVML_ERROR_NOT_FOUND;
 	if (handle == NULL)
 		return NVML_ERROR_MEMORY;
 	*mig = handle;

@@ -3,31 +3,14 @@
 #include "nvml_library.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define GPU_PROFILES 0x12 /* numbers of NVML_GPU_INSTANCE_PROFILE_* in drivers of these branches */
-
-/* Holds the lock after NVML_SUCCESS. */
-static enum nvml_return begin_profile(struct nvmlDevice_st *device, struct nvml_view *view)
-{
-	enum nvml_return result = nvml_begin_device(device, view);
-
-	if (result != NVML_SUCCESS)
-		return result;
-	if (view->compute != NULL)
-		result = NVML_ERROR_INVALID_ARGUMENT;
-	else if (view->table == NULL)
-		result = NVML_ERROR_NOT_SUPPORTED;
-	if (result != NVML_SUCCESS)
-		nvml_end();
-	return result;
-}
 
 static enum nvml_return find_profile(struct nvmlDevice_st *device, unsigned number,
 				     const struct mig_gpu_profile **ret)
 {
 	struct nvml_view view;
-	enum nvml_return result = begin_profile(device, &view);
+	enum nvml_return result = nvml_begin_mig(device, NVML_ANYBODY, false, &view);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -37,6 +20,14 @@ static enum nvml_return find_profile(struct nvmlDevice_st *device, unsigned numb
 	*ret = mig_profile_by_number(view.table, number);
 	return *ret != NULL ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
 }
+
+/* Fields that each version of the struct has. */
+#define PROFILE_FIELDS(profile)                                                                 \
+	.id = (profile)->id, .sliceCount = (profile)->slices, .instanceCount = (profile)->most, \
+	.multiprocessorCount = (profile)->multiprocessors,                                      \
+	.copyEngineCount = (profile)->copy_engines, .decoderCount = (profile)->decoders,        \
+	.jpegCount = (profile)->jpegs, .ofaCount = (profile)->ofas,                             \
+	.memorySizeMB = (profile)->memory_mib
 
 EXPORT enum nvml_return nvmlDeviceGetGpuInstanceProfileInfo(struct nvmlDevice_st *device,
 							    unsigned int number,
@@ -49,74 +40,33 @@ EXPORT enum nvml_return nvmlDeviceGetGpuInstanceProfileInfo(struct nvmlDevice_st
 		return result;
 	if (info == NULL)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	*info = (struct nvml_gpu_instance_profile){ .id = profile->id,
-						    .sliceCount = profile->slices,
-						    .instanceCount = profile->most,
-						    .multiprocessorCount = profile->multiprocessors,
-						    .copyEngineCount = profile->copy_engines,
-						    .decoderCount = profile->decoders,
-						    .jpegCount = profile->jpegs,
-						    .ofaCount = profile->ofas,
-						    .memorySizeMB = profile->memory_mib };
+	*info = (struct nvml_gpu_instance_profile){ PROFILE_FIELDS(profile) };
 	return NVML_SUCCESS;
-}
-
-static void fill_v3(const struct nvml_gpu_instance_profile *from, const char *name,
-		    struct nvml_gpu_instance_profile_v3 *ret)
-{
-	*ret = (struct nvml_gpu_instance_profile_v3){ .version = nvmlGpuInstanceProfileInfo_v3,
-						      .id = from->id,
-						      .sliceCount = from->sliceCount,
-						      .instanceCount = from->instanceCount,
-						      .multiprocessorCount =
-							      from->multiprocessorCount,
-						      .copyEngineCount = from->copyEngineCount,
-						      .decoderCount = from->decoderCount,
-						      .encoderCount = from->encoderCount,
-						      .jpegCount = from->jpegCount,
-						      .ofaCount = from->ofaCount,
-						      .memorySizeMB = from->memorySizeMB };
-	snprintf(ret->name, sizeof(ret->name), "MIG %s", name);
-}
-
-static void fill_v2(const struct nvml_gpu_instance_profile *from, const char *name,
-		    struct nvml_gpu_instance_profile_v2 *ret)
-{
-	*ret = (struct nvml_gpu_instance_profile_v2){ .version = nvmlGpuInstanceProfileInfo_v2,
-						      .id = from->id,
-						      .sliceCount = from->sliceCount,
-						      .instanceCount = from->instanceCount,
-						      .multiprocessorCount =
-							      from->multiprocessorCount,
-						      .copyEngineCount = from->copyEngineCount,
-						      .decoderCount = from->decoderCount,
-						      .encoderCount = from->encoderCount,
-						      .jpegCount = from->jpegCount,
-						      .ofaCount = from->ofaCount,
-						      .memorySizeMB = from->memorySizeMB };
-	snprintf(ret->name, sizeof(ret->name), "MIG %s", name);
 }
 
 EXPORT enum nvml_return nvmlDeviceGetGpuInstanceProfileInfoV(
 	struct nvmlDevice_st *device, unsigned int number,
 	struct nvml_gpu_instance_profile_v2 *info)
 {
+	struct nvml_gpu_instance_profile_v3 *third = (void *)info;
 	const struct mig_gpu_profile *profile;
-	struct nvml_gpu_instance_profile plain;
 	enum nvml_return result = find_profile(device, number, &profile);
 
-	if (result == NVML_SUCCESS)
-		result = nvmlDeviceGetGpuInstanceProfileInfo(device, number, &plain);
 	if (result != NVML_SUCCESS)
 		return result;
 	if (info == NULL)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	if (info->version == nvmlGpuInstanceProfileInfo_v2)
-		fill_v2(&plain, profile->name, info);
-	else if (info->version == nvmlGpuInstanceProfileInfo_v3)
-		fill_v3(&plain, profile->name, (struct nvml_gpu_instance_profile_v3 *)(void *)info);
-	else
+	if (info->version == nvmlGpuInstanceProfileInfo_v2) {
+		*info = (struct nvml_gpu_instance_profile_v2){ .version = info->version,
+							       PROFILE_FIELDS(profile) };
+		snprintf(info->name, sizeof(info->name), "MIG %s", profile->name);
+	} else if (info->version == nvmlGpuInstanceProfileInfo_v3) {
+		*third = (struct nvml_gpu_instance_profile_v3){ .version = info->version,
+								PROFILE_FIELDS(profile) };
+		snprintf(third->name, sizeof(third->name), "MIG %s", profile->name);
+	} else {
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	}
 	return NVML_SUCCESS;
 }
 
@@ -124,15 +74,11 @@ EXPORT enum nvml_return nvmlDeviceGetGpuInstanceProfileInfoV(
 static enum nvml_return find_by_id(struct nvmlDevice_st *device, unsigned id,
 				   struct nvml_view *view, const struct mig_gpu_profile **ret)
 {
-	enum nvml_return result = begin_profile(device, view);
-	bool allowed;
+	enum nvml_return result = nvml_begin_mig(device, NVML_MONITOR, false, view);
 
 	if (result != NVML_SUCCESS)
 		return result;
-	allowed = nvml_may_monitor();
 	nvml_end();
-	if (!allowed)
-		return NVML_ERROR_NO_PERMISSION;
 	*ret = mig_profile_by_id(view->table, id);
 	return *ret != NULL ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
 }

@@ -183,6 +183,11 @@ bool smi_is_mig(const struct smi *smi, const struct smi_card *card);
 unsigned smi_gpu_instances(const struct smi *smi, const struct smi_card *card,
 			   const struct smi_mig_command *command,
 			   struct smi_gpu_instance ret[SMI_GPU_INSTANCES]);
+/* False: the card, or the GPU instance, has no profile of that number. */
+bool smi_gpu_profile(const struct smi *smi, const struct smi_card *card, unsigned number,
+		     struct nvml_gpu_instance_profile_v2 *ret);
+bool smi_compute_profile(const struct smi *smi, struct nvmlGpuInstance_st *gpu, unsigned number,
+			 struct nvml_compute_instance_profile_v2 *ret);
 bool smi_is_named(const int *numbers, unsigned count, unsigned number);
 
 /* nvidia-smi mig. */

@@ -63,11 +63,22 @@ bool smi_is_named(const int *numbers, unsigned count, unsigned number)
 	return count == 0;
 }
 
-static bool get_profile(const struct smi *smi, const struct smi_card *card, unsigned number,
-			struct nvml_gpu_instance_profile_v2 *ret)
+bool smi_gpu_profile(const struct smi *smi, const struct smi_card *card, unsigned number,
+		     struct nvml_gpu_instance_profile_v2 *ret)
 {
 	*ret = (struct nvml_gpu_instance_profile_v2){ .version = nvmlGpuInstanceProfileInfo_v2 };
 	return smi->nvml.nvmlDeviceGetGpuInstanceProfileInfoV(card->device, number, ret) ==
+	       NVML_SUCCESS;
+}
+
+bool smi_compute_profile(const struct smi *smi, struct nvmlGpuInstance_st *gpu, unsigned number,
+			 struct nvml_compute_instance_profile_v2 *ret)
+{
+	*ret = (struct nvml_compute_instance_profile_v2){
+		.version = nvmlComputeInstanceProfileInfo_v2
+	};
+	return smi->nvml.nvmlGpuInstanceGetComputeInstanceProfileInfoV(
+		       gpu, number, NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED, ret) ==
 	       NVML_SUCCESS;
 }
 
@@ -89,7 +100,7 @@ unsigned smi_gpu_instances(const struct smi *smi, const struct smi_card *card,
 		struct nvml_gpu_instance_profile_v2 profile;
 		unsigned found = 0;
 
-		if (!get_profile(smi, card, number, &profile) ||
+		if (!smi_gpu_profile(smi, card, number, &profile) ||
 		    smi->nvml.nvmlDeviceGetGpuInstances(card->device, profile.id, handles,
 							&found) != NVML_SUCCESS)
 			continue;
@@ -139,7 +150,8 @@ static void list_profiles(const struct smi *smi, const struct smi_card *card)
 		for (unsigned number = 0; number < SMI_GPU_PROFILES; number++) {
 			struct nvml_gpu_instance_profile_v2 profile;
 
-			if (get_profile(smi, card, number, &profile) && profile.id == (unsigned)id)
+			if (smi_gpu_profile(smi, card, number, &profile) &&
+			    profile.id == (unsigned)id)
 				print_profile(smi, card, &profile);
 		}
 	}
@@ -152,7 +164,7 @@ static void list_places(const struct smi *smi, const struct smi_card *card)
 		struct nvml_gpu_instance_profile_v2 profile;
 		unsigned count = 0;
 
-		if (!get_profile(smi, card, number, &profile) ||
+		if (!smi_gpu_profile(smi, card, number, &profile) ||
 		    smi->nvml.nvmlDeviceGetGpuInstancePossiblePlacements_v2(
 			    card->device, profile.id, places, &count) != NVML_SUCCESS)
 			continue;
@@ -185,16 +197,12 @@ static unsigned list_computes_of(const struct smi *smi, const struct smi_card *c
 	unsigned total = 0;
 
 	for (unsigned number = 0; number < SMI_COMPUTE_PROFILES; number++) {
-		struct nvml_compute_instance_profile_v2 profile = {
-			.version = nvmlComputeInstanceProfileInfo_v2
-		};
+		struct nvml_compute_instance_profile_v2 profile;
 		struct nvmlComputeInstance_st *computes[SMI_GPU_INSTANCES];
 		struct nvml_compute_instance_info info;
 		unsigned count = 0;
 
-		if (smi->nvml.nvmlGpuInstanceGetComputeInstanceProfileInfoV(
-			    gpu->handle, number, NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED,
-			    &profile) != NVML_SUCCESS ||
+		if (!smi_compute_profile(smi, gpu->handle, number, &profile) ||
 		    smi->nvml.nvmlGpuInstanceGetComputeInstances(gpu->handle, profile.id, computes,
 								 &count) != NVML_SUCCESS)
 			continue;
@@ -215,14 +223,10 @@ static void list_compute_profiles_of(const struct smi *smi, const struct smi_car
 				     const struct smi_gpu_instance *gpu)
 {
 	for (unsigned number = 0; number < SMI_COMPUTE_PROFILES; number++) {
-		struct nvml_compute_instance_profile_v2 profile = {
-			.version = nvmlComputeInstanceProfileInfo_v2
-		};
+		struct nvml_compute_instance_profile_v2 profile;
 		unsigned room = 0;
 
-		if (smi->nvml.nvmlGpuInstanceGetComputeInstanceProfileInfoV(
-			    gpu->handle, number, NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED,
-			    &profile) != NVML_SUCCESS)
+		if (!smi_compute_profile(smi, gpu->handle, number, &profile))
 			continue;
 		smi->nvml.nvmlGpuInstanceGetComputeInstanceRemainingCapacity(gpu->handle,
 									     profile.id, &room);

@@ -7,17 +7,6 @@
 
 #define NAME_MAX_ 64
 
-static bool get_compute_profile(const struct smi *smi, struct nvmlGpuInstance_st *gpu,
-				unsigned number, struct nvml_compute_instance_profile_v2 *ret)
-{
-	*ret = (struct nvml_compute_instance_profile_v2){
-		.version = nvmlComputeInstanceProfileInfo_v2
-	};
-	return smi->nvml.nvmlGpuInstanceGetComputeInstanceProfileInfoV(
-		       gpu, number, NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED, ret) ==
-	       NVML_SUCCESS;
-}
-
 /* WORD: an ID, or a name with or without "MIG "; "" is the one of the whole GPU instance. */
 static bool find_compute_profile(const struct smi *smi, const struct smi_gpu_instance *gpu,
 				 const char *word, struct nvml_compute_instance_profile_v2 *ret)
@@ -27,7 +16,7 @@ static bool find_compute_profile(const struct smi *smi, const struct smi_gpu_ins
 	bool number = word[0] != '\0' && *end == '\0';
 
 	for (unsigned i = 0; i < SMI_COMPUTE_PROFILES; i++) {
-		if (!get_compute_profile(smi, gpu->handle, i, ret))
+		if (!smi_compute_profile(smi, gpu->handle, i, ret))
 			continue;
 		if (word[0] == '\0' ? ret->sliceCount == gpu->profile.sliceCount
 		    : number        ? ret->id == id
@@ -70,11 +59,7 @@ static bool find_gpu_profile(const struct smi *smi, const struct smi_card *card,
 	bool number = *end == '\0';
 
 	for (unsigned i = 0; i < SMI_GPU_PROFILES; i++) {
-		*ret = (struct nvml_gpu_instance_profile_v2){
-			.version = nvmlGpuInstanceProfileInfo_v2
-		};
-		if (smi->nvml.nvmlDeviceGetGpuInstanceProfileInfoV(card->device, i, ret) !=
-		    NVML_SUCCESS)
+		if (!smi_gpu_profile(smi, card, i, ret))
 			continue;
 		if (number ? ret->id == id
 			   : strcmp(ret->name, word) == 0 ||
