@@ -70,11 +70,6 @@ int device_events_fd(const struct device_events *events)
 	return events->helper.socket;
 }
 
-pid_t device_events_pid(const struct device_events *events)
-{
-	return events->helper.pid;
-}
-
 void device_event_text(char ret[static CARD_TEXT_MAX], const char *text, size_t size)
 {
 	size_t length = strnlen(text, size), kept = 0;
@@ -177,23 +172,17 @@ bool device_child_reap(pid_t pid)
 	return r != 0;
 }
 
-pid_t device_events_stop(struct device_events *events, int *ret_pidfd)
+pid_t device_events_stop(struct device_events *events)
 {
 	pid_t pid;
 
-	if (ret_pidfd)
-		*ret_pidfd = -1;
 	if (!events)
 		return 0;
 	pid = events->helper.pid;
 	(void)kill(pid, SIGKILL);
 	close(events->helper.socket);
-	if (device_child_reap(pid))
-		pid = 0;
-	if (pid && ret_pidfd)
-		*ret_pidfd = events->helper.pidfd;
-	else if (events->helper.pidfd >= 0)
+	if (events->helper.pidfd >= 0)
 		close(events->helper.pidfd);
 	free(events);
-	return pid;
+	return device_child_reap(pid) ? 0 : pid;
 }

@@ -64,16 +64,14 @@ int device_events_start(const struct device_events_options *options, struct devi
 			struct error *error);
 /* To poll for reading; valid until device_events_stop(). */
 int device_events_fd(const struct device_events *events);
-pid_t device_events_pid(const struct device_events *events);
 /* 1: *ret is the next event; 0: none now. After DEVICE_EVENT_END only 0. */
 int device_events_next(struct device_events *events, struct device_event *ret);
 /*
  * Kills the child without waiting for its end, and frees EVENTS (NULL: nothing). Returns 0 when the child
  * is gone and reaped, else its PID, for device_child_reap(): one that is caught in the driver stays until
- * the driver lets it go. *ret_pidfd (may be NULL) is then a descriptor that is readable at its end, or -1;
- * the caller's.
+ * the driver lets it go.
  */
-pid_t device_events_stop(struct device_events *events, int *ret_pidfd);
+pid_t device_events_stop(struct device_events *events);
 /* True when the child is gone and reaped, or no child of this process. Never waits. */
 bool device_child_reap(pid_t pid);
 

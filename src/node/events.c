@@ -220,7 +220,7 @@ void events_stop(struct daemon *daemon)
 	loop_poll_stop(daemon->events_poll);
 	daemon->events_poll = NULL;
 	if (daemon->events)
-		daemon->events_caught = device_events_stop(daemon->events, NULL);
+		daemon->events_caught = device_events_stop(daemon->events);
 	daemon->events = NULL;
 	daemon->events_ready = false;
 }

@@ -74,6 +74,20 @@ static int run_kmsg(const char *root, const char *path)
 	return 0;
 }
 
+/* The one that device_events_start() made. */
+static void print_child(void)
+{
+	char text[64] = "";
+	FILE *file = fopen("/proc/thread-self/children", "re");
+
+	if (!file || !fgets(text, sizeof(text), file))
+		fprintf(stderr, "the kernel tells of no child\n");
+	if (file)
+		fclose(file);
+	printf("%.*s\n", (int)strcspn(text, " "), text);
+	fflush(stdout);
+}
+
 static int run_driver(const struct device_events_options *options)
 {
 	struct device_events *events = NULL;
@@ -84,12 +98,11 @@ static int run_driver(const struct device_events_options *options)
 		fprintf(stderr, "%s\n", error.message);
 		return 1;
 	}
-	printf("%d\n", (int)device_events_pid(events));
-	fflush(stdout);
+	print_child();
 	while (event.kind != DEVICE_EVENT_END && !wait_for(device_events_fd(events)))
 		while (device_events_next(events, &event) == 1)
 			print_event(&event);
-	pid_t left = device_events_stop(events, NULL);
+	pid_t left = device_events_stop(events);
 	for (int i = 0; left && i < 1000 && !device_child_reap(left); i++)
 		(void)poll(NULL, 0, 1);
 	puts(left && !device_child_reap(left) ? "stuck" : "reaped");

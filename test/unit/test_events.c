@@ -65,19 +65,10 @@ static struct device_event next(struct watched *watched)
 
 static void watched_stop(struct watched *watched)
 {
-	int pidfd = -1;
-	pid_t left = device_events_stop(watched->events, &pidfd);
+	pid_t left = device_events_stop(watched->events);
 
-	if (left) {
-		struct pollfd fd = { .fd = pidfd, .events = POLLIN };
-
-		assert_true(pidfd >= 0);
-		assert_int_equal(poll(&fd, 1, PATIENCE), 1);
-		close(pidfd);
-		for (int i = 0; i < PATIENCE && !device_child_reap(left); i++)
-			(void)poll(NULL, 0, 1);
-		assert_true(device_child_reap(left));
-	}
+	for (int i = 0; left && i < PATIENCE && !device_child_reap(left); i++)
+		(void)poll(NULL, 0, 1);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	fixture_remove(&watched->fixture);
 }
@@ -166,13 +157,12 @@ TEST(stopping_a_child_that_is_stuck_takes_no_time)
 {
 	struct watched watched;
 	struct timespec before, after;
-	int pidfd = -1;
 
 	watched_start(&watched, "ready event 1\nstick event 0\n");
 	(void)next(&watched);
 	(void)poll(NULL, 0, 200); /* until it sticks */
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	pid_t left = device_events_stop(watched.events, &pidfd);
+	pid_t left = device_events_stop(watched.events);
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	assert_true((after.tv_sec - before.tv_sec) * 1000 +
 			    (after.tv_nsec - before.tv_nsec) / 1000000 <
@@ -182,8 +172,6 @@ TEST(stopping_a_child_that_is_stuck_takes_no_time)
 	for (int i = 0; i < 2 * PATIENCE && !device_child_reap(left); i++)
 		(void)poll(NULL, 0, 1);
 	assert_true(device_child_reap(left));
-	if (pidfd >= 0)
-		close(pidfd);
 	fixture_remove(&watched.fixture);
 }
 
@@ -197,7 +185,7 @@ TEST(without_a_driver_nothing_starts)
 	const struct device_events_options options = { .driver_root = fixture.root };
 	assert_int_equal(device_events_start(&options, &events, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "libnvidia-ml.so.1"));
-	assert_int_equal(device_events_stop(NULL, NULL), 0);
+	assert_int_equal(device_events_stop(NULL), 0);
 	fixture_remove(&fixture);
 }
 
@@ -321,7 +309,7 @@ TEST(no_memory_is_an_error_and_starts_nothing)
 		int r = device_events_start(&options, &events, &error);
 		if (!fault_disarm()) {
 			assert_int_equal(r, 0);
-			for (pid_t left = device_events_stop(events, NULL);
+			for (pid_t left = device_events_stop(events);
 			     left && !device_child_reap(left);)
 				(void)poll(NULL, 0, 1);
 			break;
