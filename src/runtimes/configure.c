@@ -82,7 +82,7 @@ int configure_plan_make(const struct host *host, const struct engine *engine,
 	return 0;
 }
 
-static bool equal(const char *left, const char *right)
+bool text_is_same(const char *left, const char *right)
 {
 	return left && right ? strcmp(left, right) == 0 : left == right;
 }
@@ -102,7 +102,7 @@ static int undo_text(const struct engine *engine, const struct kept *kept,
 		entries[i] =
 			(struct runtime_entry){ kept->runtimes[i].name, kept->runtimes[i].path };
 	wish.entries = entries;
-	if (equal(now, file->after)) {
+	if (text_is_same(now, file->after)) {
 		*ret = file->before ? strdup(file->before) : NULL;
 		return file->before && !*ret ? error_no_memory(error) : 0;
 	}
@@ -128,10 +128,10 @@ static int undo_file(const struct host *host, const struct engine *engine, const
 	if (r < 0 && r != -ENOENT)
 		return r;
 	/* Never changed (we were stopped before), put back by hand, or gone with all that was in it. */
-	if (equal(now, file->before) || !now)
+	if (text_is_same(now, file->before) || !now)
 		return 0;
 	r = undo_text(engine, kept, file, now, plan, &then, error);
-	if (r < 0 || equal(now, then))
+	if (r < 0 || text_is_same(now, then))
 		return r;
 	if (plan_add(plan, file->path, TAKE_PTR(now), TAKE_PTR(then), mode) < 0)
 		return error_no_memory(error);

@@ -5,11 +5,6 @@
 
 #include "runtimes/configure_parts.h"
 
-static bool equal(const char *left, const char *right)
-{
-	return left && right ? strcmp(left, right) == 0 : left == right;
-}
-
 static int check_fresh(const struct host *host, const struct configure_plan *plan,
 		       struct error *error)
 {
@@ -19,7 +14,7 @@ static int check_fresh(const struct host *host, const struct configure_plan *pla
 
 		if (r < 0 && r != -ENOENT)
 			return r;
-		if (!equal(now, plan->changes[i].before))
+		if (!text_is_same(now, plan->changes[i].before))
 			return error_set(
 				error, ESTALE,
 				"%s has changed since the plan was made; nothing was written, "
@@ -41,7 +36,7 @@ static bool is_as_before(const struct host *host, const struct file_change *chan
 	autofree char *now = NULL;
 	int r = host_read(host, change->path, &now, NULL, NULL);
 
-	return (r == 0 || r == -ENOENT) && equal(now, change->before);
+	return (r == 0 || r == -ENOENT) && text_is_same(now, change->before);
 }
 
 /* The first COUNT changes, taken back in reverse; the first failure is told, the others still go. */

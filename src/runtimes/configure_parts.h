@@ -31,6 +31,9 @@ extern const struct engine_work containerd_work, crio_work, docker_work;
 int plan_add(struct configure_plan *plan, const char *path, char *before, char *after,
 	     unsigned mode);
 
+/* Of files as they were and are; NULL: there is none. */
+bool text_is_same(const char *left, const char *right);
+
 /* One file as it was before all that we did, and as we left it. */
 struct kept_file {
 	char *path, *before, *after; /* owned, as in file_change */

@@ -211,11 +211,6 @@ static struct kept_file *find_file(const struct kept *kept, const char *path)
 	return NULL;
 }
 
-static bool equal(const char *left, const char *right)
-{
-	return left && right ? strcmp(left, right) == 0 : left == right;
-}
-
 /* Somebody has changed the file since: before is what it would be now without us. */
 static int before_ours(const struct engine *engine, const struct file_change *change,
 		       const struct runtime_wish *wish, char **ret, struct error *error)
@@ -247,7 +242,7 @@ static int kept_add_change(struct kept *kept, const struct engine *engine,
 		    copy(&file->before, change->before) < 0)
 			return error_no_memory(error);
 		file->mode = change->mode;
-	} else if (!equal(file->after, change->before)) {
+	} else if (!text_is_same(file->after, change->before)) {
 		int r = before_ours(engine, change, ours, &before, error);
 
 		if (r < 0)
