@@ -143,7 +143,7 @@ static int search_files(struct work *work, struct error *error)
 {
 	cleanup(driver_files_freep) struct driver_files *files = NULL;
 	double start = now_us();
-	int r = driver_files_find_for(DRIVER, NULL, work->capabilities, &files, error);
+	int r = driver_files_find(DRIVER, NULL, work->capabilities, &files, error);
 
 	work->steps[STEP_SEARCH] = now_us() - start;
 	return r;

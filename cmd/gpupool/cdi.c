@@ -102,8 +102,8 @@ static int machine_read(const char *driver_root, unsigned capabilities, bool car
 		print_reason(&reason, stderr);
 		return EXIT_RIGHTS;
 	}
-	if (driver_files_find_for(ret->inventory.driver_root, ret->inventory.driver_version,
-				  capabilities, &ret->files, &error) < 0)
+	if (driver_files_find(ret->inventory.driver_root, ret->inventory.driver_version,
+			      capabilities, &ret->files, &error) < 0)
 		return fail(EXIT_RIGHTS, &error);
 	return EXIT_DONE;
 }

@@ -490,14 +490,8 @@ static int find_kept(const char *path, const struct subject *subject, struct dri
 	return r == -ENOMEM ? error_no_memory(error) : find(subject, ret, error);
 }
 
-int driver_files_find(const char *root, const char *version, struct driver_files **ret,
-		      struct error *error)
-{
-	return driver_files_find_for(root, version, CAPABILITY_ALL, ret, error);
-}
-
-int driver_files_find_for(const char *root, const char *version, unsigned capabilities,
-			  struct driver_files **ret, struct error *error)
+int driver_files_find(const char *root, const char *version, unsigned capabilities,
+		      struct driver_files **ret, struct error *error)
 {
 	const struct subject subject = { root, version, capabilities, NULL };
 

@@ -39,21 +39,19 @@ int capabilities_parse(const char *text, unsigned *ret, struct error *error);
 
 /*
  * Searches ROOT (the driver root, links resolved inside it) for the files of driver VERSION; NULL
- * or "": the version of the libnvidia-ml or libcuda that is there. Broken files are left out and
- * named in the notes; -ENOENT when no library of that version is there.
+ * or "": the version of the libnvidia-ml or libcuda that is there. Of those only what CAPABILITIES
+ * need: no library of another capability is opened. Broken files are left out and named in the
+ * notes; -ENOENT when no library of that version is there.
  */
-int driver_files_find(const char *root, const char *version, struct driver_files **ret,
-		      struct error *error);
-/* The same for what CAPABILITIES need: no library of another capability is opened. */
-int driver_files_find_for(const char *root, const char *version, unsigned capabilities,
-			  struct driver_files **ret, struct error *error);
+int driver_files_find(const char *root, const char *version, unsigned capabilities,
+		      struct driver_files **ret, struct error *error);
 /*
  * The list of a search that was kept in the file PATH (below the run directory: NAME_DRIVER_FILES),
  * so that a container's start need not search. It holds for one root and one version (NULL or "":
  * any), and only while every directory and link that the search read is as it was; sockets and
  * device nodes are looked for each time. -ENOENT: there is none. -ESTALE: something changed. -EPERM:
  * others than root and the caller can write it. -EINVAL: it is no such list. In each case
- * driver_files_find_for() finds what it would have said, and so does driver_files_find_kept().
+ * driver_files_find() finds what it would have said, and so does driver_files_find_kept().
  */
 int driver_files_read(const char *path, const char *root, const char *version,
 		      unsigned capabilities, struct driver_files **ret, struct error *error);

@@ -96,7 +96,7 @@ struct driver_files *cdi_world_driver(const char *tree)
 	struct driver_files *files = NULL;
 	size_t nodes = 0, items = 0;
 
-	assert_int_equal(driver_files_find_for(tree, NULL, CAPABILITY_ALL, &files, NULL), 0);
+	assert_int_equal(driver_files_find(tree, NULL, CAPABILITY_ALL, &files, NULL), 0);
 	for (size_t i = 0; i < files->node_count; i++)
 		if (strncmp(files->nodes[i].path, tree, strlen(tree)) == 0)
 			files->nodes[nodes++] = files->nodes[i];

@@ -56,7 +56,7 @@ static int inject(char **argv, struct reason *reason, struct error *error)
 				       .target = INJECT_IMAGE,
 				       .root_fd = root };
 
-	int r = driver_files_find(argv[1], NULL, &files, error);
+	int r = driver_files_find(argv[1], NULL, CAPABILITY_ALL, &files, error);
 	if (r == 0)
 		r = capabilities_parse(argv[3], &injection.capabilities, error);
 	if (r == 0)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "found.h"
 #include "inject/driver_table.h"
 #include "inject/inject.h"
 #include "inject/library_header.h"
@@ -60,35 +61,7 @@ static void make_rhel(const char *tree)
 	tree_program(tree, "usr/bin/nvidia-smi");
 }
 
-static struct driver_files *find(const char *tree, const char *version)
-{
-	struct driver_files *files = NULL;
-	struct error error = ERROR_INIT;
-
-	if (driver_files_find(tree, version, &files, &error) < 0)
-		fail_msg("%s", error.message);
-	return files;
-}
-
-/* The file that has NAME, or NULL. */
-static const struct driver_file *named(const struct driver_files *files, enum driver_file_kind kind,
-				       unsigned bits, const char *name)
-{
-	for (size_t i = 0; i < files->count; i++)
-		for (size_t j = 0; j < files->items[i].names.count; j++)
-			if (files->items[i].kind == kind && files->items[i].bits == bits &&
-			    strcmp(files->items[i].names.items[j], name) == 0)
-				return &files->items[i];
-	return NULL;
-}
-
-struct expected {
-	enum driver_file_kind kind;
-	unsigned bits;
-	const char *name, *source; /* source: below the tree */
-};
-
-static const struct expected debian_rows[] = {
+static const struct found_row debian_rows[] = {
 	{ DRIVER_LIBRARY, 64, "libcuda.so.1", CURRENT "/libcuda.so." V },
 	{ DRIVER_LIBRARY, 64, "libcuda.so", CURRENT "/libcuda.so." V },
 	{ DRIVER_LIBRARY, 64, "libnvidia-ml.so.1", CURRENT "/libnvidia-ml.so." V },
@@ -110,7 +83,7 @@ static const struct expected debian_rows[] = {
 	{ DRIVER_CONFIG, 0, "/etc/OpenCL/vendors/nvidia.icd", "etc/OpenCL/vendors/nvidia.icd" },
 };
 
-static const struct expected rhel_rows[] = {
+static const struct found_row rhel_rows[] = {
 	{ DRIVER_LIBRARY, 64, "libcuda.so.1", "usr/lib64/libcuda.so." V },
 	{ DRIVER_LIBRARY, 64, "libcuda.so", "usr/lib64/libcuda.so." V },
 	{ DRIVER_LIBRARY, 64, "libnvidia-ml.so.1", "usr/lib64/libnvidia-ml.so." V },
@@ -123,33 +96,11 @@ static const struct expected rhel_rows[] = {
 	{ DRIVER_BINARY, 0, "nvidia-smi", "usr/bin/nvidia-smi" },
 };
 
-/* Exactly ROWS, sockets apart: the machine's own may be there. */
-static void check_files(const struct driver_files *files, const char *tree,
-			const struct expected *rows, size_t count)
-{
-	size_t names = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		char source[512];
-		const struct driver_file *file =
-			named(files, rows[i].kind, rows[i].bits, rows[i].name);
-
-		snprintf(source, sizeof(source), "%s/%s", tree, rows[i].source);
-		if (!file)
-			fail_msg("%s was not found", rows[i].name);
-		assert_string_equal(file->source, source);
-	}
-	for (size_t i = 0; i < files->count; i++)
-		if (files->items[i].kind != DRIVER_SOCKET)
-			names += files->items[i].names.count;
-	assert_int_equal(names, count);
-}
-
 TEST(driver_files_of_two_layouts)
 {
 	static void (*const make[])(const char *) = { make_debian, make_rhel };
 	static const struct {
-		const struct expected *rows;
+		const struct found_row *rows;
 		size_t count;
 	} expected[] = { { debian_rows, ARRAY_SIZE(debian_rows) },
 			 { rhel_rows, ARRAY_SIZE(rhel_rows) } };
@@ -160,11 +111,11 @@ TEST(driver_files_of_two_layouts)
 		tree_make(tree);
 		make[i](tree);
 		for (int with_version = 0; with_version < 2; with_version++) {
-			struct driver_files *files = find(tree, with_version ? V : NULL);
+			struct driver_files *files = found_in(tree, with_version ? V : NULL);
 
 			assert_string_equal(files->version, V);
 			assert_int_equal(files->notes.count, 0);
-			check_files(files, tree, expected[i].rows, expected[i].count);
+			found_exactly(files, tree, expected[i].rows, expected[i].count);
 			driver_files_free(files);
 		}
 		tree_remove(tree);
@@ -186,7 +137,7 @@ TEST(driver_files_are_found_wherever_nvml_is)
 		snprintf(path, sizeof(path), "%s/libnvidia-ml.so." V, places[i] + 1);
 		tree_library(tree, path, "libnvidia-ml.so.1", 64);
 		print_message("# %s\n", places[i]);
-		if (driver_files_find(tree, NULL, &files, &error) < 0)
+		if (driver_files_find(tree, NULL, CAPABILITY_ALL, &files, &error) < 0)
 			print_error("%s\n", error.message);
 		assert_non_null(files);
 		assert_string_equal(files->version, V);
@@ -203,8 +154,8 @@ TEST(driver_files_are_read_through_a_linked_root)
 	make_rhel(tree);
 	tree_link(tree, "self", ".");
 	snprintf(path, sizeof(path), "%s/self/", tree);
-	struct driver_files *files = find(path, V);
-	check_files(files, tree, rhel_rows, ARRAY_SIZE(rhel_rows));
+	struct driver_files *files = found_in(path, V);
+	found_exactly(files, tree, rhel_rows, ARRAY_SIZE(rhel_rows));
 	assert_string_equal(files->root, path);
 	driver_files_free(files);
 	tree_remove(tree);
@@ -224,8 +175,8 @@ TEST(driver_files_stay_inside_the_root)
 	snprintf(target, sizeof(target), "../../../../../../../..%s/libnvidia-cfg.so." V, other);
 	tree_link(tree, "usr/lib64/libnvidia-ngx.so." V, target);
 	tree_link(tree, "usr/lib64/libnvidia-tls.so." V, "/proc/self/root/etc/passwd");
-	struct driver_files *files = find(tree, V);
-	check_files(files, tree, rhel_rows, ARRAY_SIZE(rhel_rows));
+	struct driver_files *files = found_in(tree, V);
+	found_exactly(files, tree, rhel_rows, ARRAY_SIZE(rhel_rows));
 	assert_int_equal(files->notes.count, 3);
 	for (size_t i = 0; i < files->count; i++)
 		if (files->items[i].kind != DRIVER_SOCKET)
@@ -248,8 +199,8 @@ TEST(driver_files_broken_ones_are_left_out_and_named)
 	tree_directory(tree, "usr/lib64/libnvcuvid.so." V);
 	tree_fifo(tree, "usr/lib64/libnvidia-ngx.so." V);
 	tree_link(tree, "usr/lib64/libnvidia-tls.so." V, "libnvidia-tls.so." V);
-	struct driver_files *files = find(tree, V);
-	check_files(files, tree, rhel_rows, ARRAY_SIZE(rhel_rows));
+	struct driver_files *files = found_in(tree, V);
+	found_exactly(files, tree, rhel_rows, ARRAY_SIZE(rhel_rows));
 	assert_int_equal(files->notes.count, 5);
 	for (size_t i = 0; i < files->notes.count; i++)
 		assert_non_null(strstr(files->notes.items[i], tree));
@@ -266,13 +217,14 @@ TEST(driver_files_of_one_version_only)
 	make_rhel(tree);
 	tree_library(tree, "usr/lib64/libcuda.so.550.163.01", "libcuda.so.1", 64);
 	tree_library(tree, "usr/lib64/libnvidia-ml.so.550.163.01", "libnvidia-ml.so.1", 64);
-	struct driver_files *files = find(tree, NULL);
+	struct driver_files *files = found_in(tree, NULL);
 	assert_string_equal(files->version, V);
 	driver_files_free(files);
-	files = find(tree, "550.163.01");
-	assert_int_equal(named(files, DRIVER_LIBRARY, 64, "libcuda.so.1") != NULL, 1);
-	assert_non_null(strstr(named(files, DRIVER_LIBRARY, 64, "libcuda.so.1")->source, "550"));
-	assert_null(named(files, DRIVER_LIBRARY, 64, "vdpau/libvdpau_nvidia.so.1"));
+	files = found_in(tree, "550.163.01");
+	assert_int_equal(found_named(files, DRIVER_LIBRARY, 64, "libcuda.so.1") != NULL, 1);
+	assert_non_null(
+		strstr(found_named(files, DRIVER_LIBRARY, 64, "libcuda.so.1")->source, "550"));
+	assert_null(found_named(files, DRIVER_LIBRARY, 64, "vdpau/libvdpau_nvidia.so.1"));
 	driver_files_free(files);
 	tree_remove(tree);
 }
@@ -289,16 +241,18 @@ TEST(driver_files_first_copy_counts)
 	tree_library(tree, "usr/lib64/libnvidia-egl-gbm.so.1.1.0", "libnvidia-egl-gbm.so.1", 64);
 	tree_library(tree, "usr/lib64/libnvidia-egl-gbm.so.1.1.2", "libnvidia-egl-gbm.so.1", 64);
 	tree_link(tree, "usr/lib64/libnvidia-egl-gbm.so.1", "libnvidia-egl-gbm.so.1.1.2");
-	struct driver_files *files = find(tree, V);
-	const struct driver_file *gbm = named(files, DRIVER_LIBRARY, 64, "libnvidia-egl-gbm.so.1");
+	struct driver_files *files = found_in(tree, V);
+	const struct driver_file *gbm =
+		found_named(files, DRIVER_LIBRARY, 64, "libnvidia-egl-gbm.so.1");
 	assert_non_null(gbm);
 	assert_non_null(strstr(gbm->source, "1.1.2"));
 	assert_non_null(
-		strstr(named(files, DRIVER_LIBRARY, 64, "libcuda.so.1")->source, "/lib64/"));
+		strstr(found_named(files, DRIVER_LIBRARY, 64, "libcuda.so.1")->source, "/lib64/"));
 	for (size_t i = 0; i < files->count; i++)
 		for (size_t j = 0; j < files->items[i].names.count; j++)
-			assert_ptr_equal(named(files, files->items[i].kind, files->items[i].bits,
-					       files->items[i].names.items[j]),
+			assert_ptr_equal(found_named(files, files->items[i].kind,
+						     files->items[i].bits,
+						     files->items[i].names.items[j]),
 					 &files->items[i]);
 	driver_files_free(files);
 	tree_remove(tree);
@@ -322,12 +276,13 @@ TEST(driver_files_absent)
 	tree_make(tree);
 	tree_directory(tree, "usr/lib64");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		assert_int_equal(driver_files_find(tree, rows[i].version, &files, &error),
-				 rows[i].r);
+		assert_int_equal(
+			driver_files_find(tree, rows[i].version, CAPABILITY_ALL, &files, &error),
+			rows[i].r);
 		assert_non_null(strstr(error.message, rows[i].message));
 	}
 	tree_remove(tree);
-	assert_int_equal(driver_files_find(tree, NULL, &files, &error), -ENOENT);
+	assert_int_equal(driver_files_find(tree, NULL, CAPABILITY_ALL, &files, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "--driver-root"));
 	assert_null(files);
 }
@@ -349,7 +304,7 @@ TEST(driver_files_nodes_are_known_by_their_numbers)
 	tree_node(tree, "dev/nvidia-caps", 195, 1);
 	tree_file(tree, "dev/nvidia3", "");
 	tree_link(tree, "dev/nvidia4", "nvidia0");
-	struct driver_files *files = find(tree, V);
+	struct driver_files *files = found_in(tree, V);
 	assert_int_equal(driver_files_node(files, "nvidia7")->minor, 6);
 	assert_int_equal(driver_files_node(files, "nvidia-uvm")->major, 510);
 	assert_int_equal(driver_files_node(files, "nvidia4")->minor, 0);
@@ -372,13 +327,14 @@ TEST(driver_files_sockets)
 	tree_file(tree, "run/nvidia-fabricmanager/socket", "no socket");
 	tree_directory(tree, "tmp/nvidia-mps");
 	assert_true(geteuid() != 0 || chown(tree, 0, 0) == 0);
-	struct driver_files *files = find(tree, V);
+	struct driver_files *files = found_in(tree, V);
 	const struct driver_file *file =
-		named(files, DRIVER_SOCKET, 0, "/run/nvidia-persistenced/socket");
+		found_named(files, DRIVER_SOCKET, 0, "/run/nvidia-persistenced/socket");
 	assert_non_null(file);
 	assert_int_equal(strncmp(file->source, tree, strlen(tree)), 0);
-	assert_null(named(files, DRIVER_SOCKET, 0, "/run/nvidia-fabricmanager/socket"));
-	assert_int_equal(named(files, DRIVER_SOCKET, 0, "/tmp/nvidia-mps") != NULL, geteuid() == 0);
+	assert_null(found_named(files, DRIVER_SOCKET, 0, "/run/nvidia-fabricmanager/socket"));
+	assert_int_equal(found_named(files, DRIVER_SOCKET, 0, "/tmp/nvidia-mps") != NULL,
+			 geteuid() == 0);
 	assert_true(files->notes.count > 0);
 	driver_files_free(files);
 	if (geteuid() == 0) { /* a directory in /tmp that somebody else made is not taken */
@@ -386,8 +342,8 @@ TEST(driver_files_sockets)
 
 		snprintf(path, sizeof(path), "%s/tmp/nvidia-mps", tree);
 		assert_int_equal(chown(path, 12345, 12345), 0);
-		files = find(tree, V);
-		assert_null(named(files, DRIVER_SOCKET, 0, "/tmp/nvidia-mps"));
+		files = found_in(tree, V);
+		assert_null(found_named(files, DRIVER_SOCKET, 0, "/tmp/nvidia-mps"));
 		driver_files_free(files);
 	}
 	tree_remove(tree);
@@ -402,16 +358,18 @@ TEST(driver_files_firmware_in_the_kernels_order)
 	tree_file(tree, "lib/firmware/nvidia/" V "/gsp_a.bin", "x");
 	tree_file(tree, "lib/firmware/updates/nvidia/" V "/gsp_b.bin", "x");
 	tree_file(tree, "lib/firmware/updates/nvidia/" V "/other.bin", "x");
-	struct driver_files *files = find(tree, V);
-	assert_null(named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/gsp_a.bin"));
-	assert_non_null(named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/gsp_b.bin"));
-	assert_null(named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/other.bin"));
+	struct driver_files *files = found_in(tree, V);
+	assert_null(found_named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/gsp_a.bin"));
+	assert_non_null(
+		found_named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/gsp_b.bin"));
+	assert_null(found_named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/other.bin"));
 	driver_files_free(files);
 	tree_file(tree, "opt/firmware/nvidia/" V "/gsp_c.bin", "x");
 	tree_file(tree, "sys/module/firmware_class/parameters/path", "/opt/firmware\n");
-	files = find(tree, V);
-	assert_null(named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/gsp_b.bin"));
-	assert_non_null(named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/gsp_c.bin"));
+	files = found_in(tree, V);
+	assert_null(found_named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/gsp_b.bin"));
+	assert_non_null(
+		found_named(files, DRIVER_FIRMWARE, 0, "/lib/firmware/nvidia/" V "/gsp_c.bin"));
 	driver_files_free(files);
 	tree_remove(tree);
 }
@@ -435,18 +393,18 @@ TEST(driver_files_every_row_of_the_table)
 				 row->version == LIBRARY_OWN ? "9.1" : V);
 		tree_library(tree, path, soname, 64);
 	}
-	struct driver_files *files = find(tree, V);
+	struct driver_files *files = found_in(tree, V);
 	for (const struct library_row *row = library_rows; row->base; row++) {
 		char name[256];
 
 		snprintf(name, sizeof(name), "%s%s%s", row->directory ? row->directory : "",
 			 row->name ? row->name : row->base, row->name ? "" : ".so.9");
-		const struct driver_file *file = named(files, DRIVER_LIBRARY, 64, name);
+		const struct driver_file *file = found_named(files, DRIVER_LIBRARY, 64, name);
 		if (!file)
 			fail_msg("%s: %s was not found", row->base, name);
 		assert_int_equal(file->capabilities, row->capabilities);
 		if (row->also)
-			assert_ptr_equal(named(files, DRIVER_LIBRARY, 64, row->also), file);
+			assert_ptr_equal(found_named(files, DRIVER_LIBRARY, 64, row->also), file);
 	}
 	assert_true(rows > 40);
 	driver_files_free(files);
@@ -464,21 +422,21 @@ TEST(driver_files_for_capabilities)
 	make_debian(tree);
 	tree_library(tree, "usr/lib64/libnvcuvid.so." V, "libnvcuvid.so.1", 64);
 	tree_library(tree, "usr/lib64/libnvidia-eglcore.so." V, "libnvidia-eglcore.so." V, 64);
-	struct driver_files *all = find(tree, V);
+	struct driver_files *all = found_in(tree, V);
 	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
 		unsigned wanted = sets[i] | CAPABILITY_UTILITY; /* without it there is no driver */
 		struct driver_files *files = NULL;
 		size_t expected = 0, found = 0;
 
-		assert_int_equal(driver_files_find_for(tree, V, sets[i], &files, NULL), 0);
+		assert_int_equal(driver_files_find(tree, V, sets[i], &files, NULL), 0);
 		for (size_t k = 0; k < all->count; k++) {
 			const struct driver_file *file = &all->items[k];
 
 			if (file->kind != DRIVER_LIBRARY || !(file->capabilities & wanted))
 				continue;
 			expected++;
-			const struct driver_file *same =
-				named(files, DRIVER_LIBRARY, file->bits, file->names.items[0]);
+			const struct driver_file *same = found_named(
+				files, DRIVER_LIBRARY, file->bits, file->names.items[0]);
 			assert_non_null(same);
 			assert_string_equal(same->source, file->source);
 			assert_int_equal(same->names.count, file->names.count);
@@ -508,7 +466,7 @@ TEST(driver_files_survive_every_failed_allocation)
 		struct error error = ERROR_INIT;
 
 		fault_arm(n);
-		int r = driver_files_find(tree, NULL, &files, &error);
+		int r = driver_files_find(tree, NULL, CAPABILITY_ALL, &files, &error);
 		if (!fault_disarm()) {
 			assert_int_equal(r, 0);
 			driver_files_free(files);
@@ -691,7 +649,7 @@ TEST(nodes_of_every_kind)
 		made = tree_node(tree, path, node_cases[i].major, node_cases[i].minor);
 	}
 	if (made) {
-		files = find(tree, V);
+		files = found_in(tree, V);
 		for (size_t i = 0; i < ARRAY_SIZE(node_cases); i++) {
 			print_message("# %s\n", node_cases[i].path);
 			check_node_case(files, tree, i);
@@ -700,7 +658,7 @@ TEST(nodes_of_every_kind)
 		assert_int_equal(chmod(path, 0640), 0);
 		assert_int_equal(chown(path, 7, 8), 0);
 		driver_files_free(TAKE_PTR(files));
-		files = find(tree, V);
+		files = found_in(tree, V);
 		const struct driver_node *node = driver_files_node(files, "gdrdrv");
 		assert_int_equal(node->mode, 0640);
 		assert_int_equal(node->uid, 7);
@@ -721,14 +679,14 @@ TEST(files_that_are_asked_for)
 	make_rhel(tree);
 	tree_file(tree, "etc/cufile.json", "{}\n");
 	tree_directory(tree, "run/udev");
-	files = find(tree, V);
-	const struct driver_file *config = named(files, DRIVER_CONFIG, 0, "/etc/cufile.json");
+	files = found_in(tree, V);
+	const struct driver_file *config = found_named(files, DRIVER_CONFIG, 0, "/etc/cufile.json");
 	assert_non_null(config);
 	assert_int_equal(config->gated, GATED_GDS);
-	const struct driver_file *udev = named(files, DRIVER_SOCKET, 0, "/run/udev");
+	const struct driver_file *udev = found_named(files, DRIVER_SOCKET, 0, "/run/udev");
 	assert_int_equal(udev != NULL, geteuid() == 0); /* a directory of root */
 	if (udev)
 		assert_int_equal(udev->gated, GATED_GDS);
-	assert_int_equal(named(files, DRIVER_BINARY, 0, "nvidia-smi")->gated, 0);
+	assert_int_equal(found_named(files, DRIVER_BINARY, 0, "nvidia-smi")->gated, 0);
 	tree_remove(tree);
 }

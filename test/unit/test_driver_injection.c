@@ -199,8 +199,8 @@ static void compare(struct world *world, struct injection *injection)
 {
 	cleanup(driver_files_freep) struct driver_files *whole = NULL, *narrow = NULL;
 
-	assert_int_equal(
-		driver_files_find_for(world->tree, V, injection->capabilities, &whole, NULL), 0);
+	assert_int_equal(driver_files_find(world->tree, V, injection->capabilities, &whole, NULL),
+			 0);
 	assert_int_equal(driver_files_find_injection(world->list, injection, &narrow, NULL), 0);
 	assert_true(narrow->node_count <= whole->node_count);
 	autofree char *expected = plan_text(injection, whole);

@@ -140,7 +140,7 @@ TEST(it_says_what_a_search_says)
 		print_message("# capabilities %u\n", sets[i]);
 		if (read_list(&place, sets[i], &kept, &error) < 0)
 			fail_msg("%s", error.message);
-		assert_int_equal(driver_files_find_for(place.tree, V, sets[i], &found, NULL), 0);
+		assert_int_equal(driver_files_find(place.tree, V, sets[i], &found, NULL), 0);
 		must_be_equal(kept, found);
 		/* What is broken is told, whoever searched. */
 		assert_int_equal(kept->notes.count, 1);
@@ -239,8 +239,7 @@ static void must_hold_for_each(const struct place *place)
 
 		if (read_list(place, capabilities, &kept, NULL) < 0)
 			continue;
-		assert_int_equal(driver_files_find_for(place->tree, V, capabilities, &found, NULL),
-				 0);
+		assert_int_equal(driver_files_find(place->tree, V, capabilities, &found, NULL), 0);
 		must_be_equal(kept, found);
 	}
 }
@@ -265,8 +264,7 @@ TEST(what_changed_is_noticed)
 		must_hold_for_each(&place);
 		/* With the search behind it the answer is right either way. */
 		r = driver_files_find_kept(place.list, place.tree, V, CAPABILITY_ALL, &kept, NULL);
-		assert_int_equal(driver_files_find_for(place.tree, V, CAPABILITY_ALL, &found, NULL),
-				 r);
+		assert_int_equal(driver_files_find(place.tree, V, CAPABILITY_ALL, &found, NULL), r);
 		if (r == 0)
 			must_be_equal(kept, found);
 		place_remove(&place);

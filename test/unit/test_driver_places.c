@@ -5,62 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "found.h"
 #include "inject/driver_table.h"
 #include "inject/inject.h"
 #include "tree.h"
 
 #define V       "535.261.03"
 #define TRIPLET "usr/lib/" LIBRARY_TRIPLET
-
-static struct driver_files *find(const char *tree, const char *version)
-{
-	struct driver_files *files = NULL;
-	struct error error = ERROR_INIT;
-
-	if (driver_files_find(tree, version, &files, &error) < 0)
-		fail_msg("%s", error.message);
-	return files;
-}
-
-/* The file that has NAME, or NULL. */
-static const struct driver_file *named(const struct driver_files *files, enum driver_file_kind kind,
-				       unsigned bits, const char *name)
-{
-	for (size_t i = 0; i < files->count; i++)
-		for (size_t j = 0; j < files->items[i].names.count; j++)
-			if (files->items[i].kind == kind && files->items[i].bits == bits &&
-			    strcmp(files->items[i].names.items[j], name) == 0)
-				return &files->items[i];
-	return NULL;
-}
-
-struct expected {
-	enum driver_file_kind kind;
-	unsigned bits;
-	const char *name, *source; /* source: below the tree */
-};
-
-/* Exactly ROWS, sockets apart: the machine's own may be there. */
-static void check_files(const struct driver_files *files, const char *tree,
-			const struct expected *rows, size_t count)
-{
-	size_t names = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		char source[512];
-		const struct driver_file *file =
-			named(files, rows[i].kind, rows[i].bits, rows[i].name);
-
-		snprintf(source, sizeof(source), "%s/%s", tree, rows[i].source);
-		if (!file)
-			fail_msg("%s was not found", rows[i].name);
-		assert_string_equal(file->source, source);
-	}
-	for (size_t i = 0; i < files->count; i++)
-		if (files->items[i].kind != DRIVER_SOCKET)
-			names += files->items[i].names.count;
-	assert_int_equal(names, count);
-}
 
 /* Where packages put the modules of the X server, by the container toolkit and the packages' own lists. */
 static const struct {
@@ -88,7 +39,7 @@ static void check_module(const struct driver_files *files, const char *tree, con
 
 	for (int wide = 0; wide < 2; wide++) {
 		snprintf(path, sizeof(path), "/usr/lib%s/xorg/modules/%s", wide ? "64" : "", name);
-		const struct driver_file *file = named(files, DRIVER_MODULE, 0, path);
+		const struct driver_file *file = found_named(files, DRIVER_MODULE, 0, path);
 
 		if (!file)
 			fail_msg("%s was not found", path);
@@ -115,11 +66,11 @@ TEST(modules_of_the_x_server)
 		tree_directory(tree, "usr/lib64/nvidia/xorg/nvidia_drv.so");
 		if (module_cases[i].link)
 			tree_link(tree, module_cases[i].link, module_cases[i].target);
-		files = find(tree, V);
+		files = found_in(tree, V);
 		check_module(files, tree, "drivers/nvidia_drv.so", module_cases[i].driver);
 		check_module(files, tree, "extensions/libglxserver_nvidia.so",
 			     module_cases[i].extension);
-		assert_int_equal(driver_files_find_for(tree, V, CAPABILITY_DEFAULT, &few, NULL), 0);
+		assert_int_equal(driver_files_find(tree, V, CAPABILITY_DEFAULT, &few, NULL), 0);
 		for (size_t k = 0; k < few->count; k++)
 			assert_int_not_equal(few->items[k].kind, DRIVER_MODULE);
 		tree_remove(tree);
@@ -130,7 +81,7 @@ TEST(modules_of_the_x_server)
 #define WSL_STORE "/usr/lib/wsl/" STORE
 
 /* What NVIDIA's toolkit mounts on WSL2 (pkg/nvcdi/driver-wsl.go), at the same paths; by name what programs load. */
-static const struct expected wsl_rows[] = {
+static const struct found_row wsl_rows[] = {
 	{ DRIVER_CONFIG, 0, WSL_STORE "/libcuda_loader.so", STORE "/libcuda_loader.so" },
 	{ DRIVER_CONFIG, 0, WSL_STORE "/libcuda.so.1.1", STORE "/libcuda.so.1.1" },
 	{ DRIVER_CONFIG, 0, WSL_STORE "/libnvidia-ptxjitcompiler.so.1",
@@ -181,15 +132,14 @@ TEST(the_driver_of_windows)
 	for (size_t i = 0; i <= ARRAY_SIZE(older); i++) {
 		cleanup(driver_files_freep) struct driver_files *files = NULL, *few = NULL;
 
-		files = find(tree, i == 1 ? "560.94" : NULL);
+		files = found_in(tree, i == 1 ? "560.94" : NULL);
 		assert_string_equal(files->version, i == 1 ? "560.94" : "");
-		check_files(files, tree, wsl_rows, ARRAY_SIZE(wsl_rows));
+		found_exactly(files, tree, wsl_rows, ARRAY_SIZE(wsl_rows));
 		/* the one of which lib/ has the loader, and a word about the others */
 		assert_int_equal(files->notes.count, i > 0);
-		assert_int_equal(driver_files_find_for(tree, NULL, CAPABILITY_UTILITY, &few, NULL),
-				 0);
-		assert_null(named(few, DRIVER_LIBRARY, 64, "libcuda.so.1"));
-		assert_non_null(named(few, DRIVER_LIBRARY, 64, "libnvidia-ml.so.1"));
+		assert_int_equal(driver_files_find(tree, NULL, CAPABILITY_UTILITY, &few, NULL), 0);
+		assert_null(found_named(few, DRIVER_LIBRARY, 64, "libcuda.so.1"));
+		assert_non_null(found_named(few, DRIVER_LIBRARY, 64, "libnvidia-ml.so.1"));
 		if (i == ARRAY_SIZE(older))
 			break;
 		snprintf(path, sizeof(path), "%s/libcuda_loader.so", older[i]);

@@ -523,7 +523,7 @@ TEST(plan_sources_lie_in_the_driver_root)
 	tree_link(driver, "usr/bin/nvidia-debugdump", target);
 	tree_link(driver, "usr/bin/nvidia-smi", "/proc/self/root/bin/sh");
 	tree_link(driver, "etc/OpenCL/vendors/nvidia.icd", "/etc/passwd");
-	assert_int_equal(driver_files_find(driver, NULL, &files, NULL), 0);
+	assert_int_equal(driver_files_find(driver, NULL, CAPABILITY_ALL, &files, NULL), 0);
 	question_init(&question);
 	files->nodes = question_nodes;
 	files->node_count = ARRAY_SIZE(question_nodes);
