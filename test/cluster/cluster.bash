@@ -10,6 +10,8 @@
 #   pod NAME [FILTER]           prints a Pod that waits; FILTER changes its JSON. C is its container: '.spec.containers[0]'
 #   pod_start NAME [FILTER]     creates it and waits until it runs
 #   pod_field NAME FILTER       a field of it, now
+#   container_of NAME           its container and how often it was started again: what nothing may change
+#   restarted NAME              it was started again, and runs; for wait_for
 #   pod_end NAME...             deletes at once and waits until they are gone
 #   see NAME COMMAND...         runs in its container
 #   gpus COUNT [RESOURCE]       a filter for pod: its container asks for so many
@@ -83,6 +85,14 @@ pod_runs() { # NAME
 
 pod_field() {
 	kubectl get pod "$1" -o json | jq -r "$2"
+}
+
+restarted() { # NAME
+	[ "$(pod_field "$1" '.status.containerStatuses[0] | "\(.restartCount > 0) \(.state | has("running"))"')" = "true true" ]
+}
+
+container_of() { # NAME
+	pod_field "$1" '.status.containerStatuses[0] | "\(.containerID) \(.restartCount)"'
 }
 
 pod_end() {

@@ -57,7 +57,7 @@ daemon() {
 @test "seven cards change while a Pod holds the eighth: it is not disturbed, and its card is not offered" {
 	pod_start stays "$(gpus 1)"
 	card=$(cards_granted stays)
-	before=$(pod_field stays '.status.containerStatuses[0] | "\(.containerID) \(.restartCount)"')
+	before=$(container_of stays)
 	others=$(seq 0 7 | grep -vx "$card")
 	layout '2g.20gb*3' $others
 	wait_for 7 node_has $PROFILE 21 21
@@ -69,5 +69,5 @@ daemon() {
 	layout off $others
 	wait_for 10 node_has $GPU 8 8
 	sees_its_cards stays
-	[ "$(pod_field stays '.status.containerStatuses[0] | "\(.containerID) \(.restartCount)"')" = "$before" ]
+	[ "$(container_of stays)" = "$before" ]
 }

@@ -57,11 +57,11 @@ machine() {
 
 @test "the kubelet is restarted: the Pod's container stays" {
 	pod_start stays
-	before=$(pod_field stays '.status.containerStatuses[0] | "\(.containerID) \(.restartCount)"')
+	before=$(container_of stays)
 	cluster restart kubelet
 	wait_for 30 see stays true
 	kubectl wait --for=condition=Ready node/node-a --timeout=30s
-	[ "$(pod_field stays '.status.containerStatuses[0] | "\(.containerID) \(.restartCount)"')" = "$before" ]
+	[ "$(container_of stays)" = "$before" ]
 	pod_end stays
 }
 
@@ -77,10 +77,6 @@ machine() {
 	wait_for 60 restarted again
 	see again true
 	pod_end again
-}
-
-restarted() {
-	[ "$(pod_field "$1" '.status.containerStatuses[0] | "\(.restartCount > 0) \(.state | has("running"))"')" = "true true" ]
 }
 
 @test "nothing of the machine is changed, and nothing that was orphaned stays a zombie" {

@@ -137,7 +137,7 @@ held() {
 
 @test "a card that a Pod holds is lost while the kubelet is restarted: the kubelet lives, the Pod runs" {
 	pod_start a "$(gpus 2)"
-	before=$(pod_field a '.status.containerStatuses[0] | "\(.containerID) \(.restartCount)"')
+	before=$(container_of a)
 	card=$(cards_granted a)
 	driver lost --card "${card%% *}"
 	wait_for 8 node_has $GPU 8 7
@@ -147,7 +147,7 @@ held() {
 	wait_for 20 see a true
 	driver recover
 	wait_for 20 node_has $GPU 8 8
-	[ "$(pod_field a '.status.containerStatuses[0] | "\(.containerID) \(.restartCount)"')" = "$before" ]
+	[ "$(container_of a)" = "$before" ]
 }
 
 @test "memory: two Pods with 12 GiB share one card, a Pod for 81 of 80 GiB is Pending" {
@@ -202,10 +202,6 @@ held() {
 	wait_for 60 restarted again || { pod_field again .status >&2; return 1; }
 	[ "$(granted again)" = "$before" ]
 	sees_its_cards again
-}
-
-restarted() {
-	[ "$(pod_field "$1" '.status.containerStatuses[0] | "\(.restartCount > 0) \(.state | has("running"))"')" = "true true" ]
 }
 
 @test "Pods come and go: no card has two holders, none is lost" {

@@ -531,31 +531,6 @@ is_edited() { # FILE
 	jq -e '(.linux.devices // [] | length) == 0 and
 		any(.mounts[]; .destination == "/dev/nvidia6" and .source == "/run/driver/dev/nvidia6")' "$BUNDLE/config.json"
 }
-# with_instances: an inventory file in which card 1 is in MIG mode with one instance, whose nodes are there.
-with_instances() {
-	mkdir -p "$BATS_TEST_TMPDIR/run"
-	inside jq '.cards[1] |= (.migEnabled = true | .mode = "mig" | .instances = [{uuid: "MIG-5c0ffee0-0000-4000-8000-000000000001",
-		profile: "1g.10gb", index: 0, gpuInstance: 7, computeInstance: 0, gpuMinor: 1, computeMinor: 2}])' \
-		/run/gpupool/inventory.json >"$BATS_TEST_TMPDIR/run/inventory.json"
-	export GPUPOOL_RUN_DIR=$BATS_TEST_TMPDIR/run
-}
-
-@test "a MIG instance by UUID and by index: its card's node and its own two, for compute" {
-	with_instances
-	local name
-	for name in MIG-5c0ffee0-0000-4000-8000-000000000001 1:0; do
-		bundle "$(env_is NVIDIA_VISIBLE_DEVICES=$name)" /probe open $(paths)
-		run container runc
-		echo "$output"
-		[ "$status" = 0 ]
-		reached "$output" 1
-		jq -e '[.linux.devices[].path] | contains(["/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap1", "/dev/nvidia-caps/nvidia-cap2"])' \
-			"$BUNDLE/config.json"
-	done
-	bundle "$(env_is NVIDIA_VISIBLE_DEVICES=MIG-11111111-0000-4000-8000-000000000001)"
-	refused runc "MIG-11111111"
-}
-
 
 @test "devices beside the cards: only for who asks, outside Kubernetes; the sentence when they are not here" {
 	inside sh -c 'mkdir -p $0/dev/nvidia-caps-imex-channels && mknod -m 0666 $0/dev/nvidia-fs0 c 509 0 &&
