@@ -22,17 +22,15 @@ struct device_kmsg {
 	char buffer[RECORD_MAX + 1];
 };
 
-/* Moves past a number of at most nine digits that ENDS follow. */
-static bool take_number(const char **text, unsigned base, const char *ends, unsigned *ret)
+/* Moves past a number of at most nine digits. */
+static bool take_number(const char **text, unsigned *ret)
 {
-	const char *digits = base == 16 ? "0123456789abcdefABCDEF" : "0123456789";
-	size_t length = strspn(*text, digits);
-	size_t ends_length = strlen(ends);
+	size_t length = strspn(*text, "0123456789");
 
-	if (length == 0 || length > 9 || strncmp(*text + length, ends, ends_length) != 0)
+	if (length == 0 || length > 9)
 		return false;
-	*ret = (unsigned)strtoul(*text, NULL, (int)base);
-	*text += length + ends_length;
+	*ret = (unsigned)strtoul(*text, NULL, 10);
+	*text += length;
 	return true;
 }
 
@@ -44,7 +42,7 @@ static bool take_prefix(const char **text, int64_t *ret_ms)
 	uint64_t time = 0;
 
 	/* Above the levels is the facility: 0 is the kernel itself, all else was written by programs. */
-	if (!end || !take_number(&at, 10, ",", &level) || level > 7)
+	if (!end || !take_number(&at, &level) || level > 7 || *at++ != ',')
 		return false;
 	at += strspn(at, "0123456789");
 	if (*at++ != ',')
@@ -84,20 +82,10 @@ static bool take_place(const char **text, struct device_event *event)
 	    bus_id_normalise(address, event->bus_id) < 0)
 		return false;
 	*text += length;
-	if (skip_text(text, " GPU-I:")) {
-		length = strspn(*text, "0123456789");
-		if (length == 0 || length > 4)
-			return false;
-		event->gpu_instance = (unsigned)strtoul(*text, NULL, 10);
-		*text += length;
-	}
-	if (skip_text(text, " GPU-CI:")) {
-		length = strspn(*text, "0123456789");
-		if (length == 0 || length > 4)
-			return false;
-		event->compute_instance = (unsigned)strtoul(*text, NULL, 10);
-		*text += length;
-	}
+	if (skip_text(text, " GPU-I:") && !take_number(text, &event->gpu_instance))
+		return false;
+	if (skip_text(text, " GPU-CI:") && !take_number(text, &event->compute_instance))
+		return false;
 	return skip_text(text, "): ");
 }
 
@@ -110,7 +98,7 @@ int kmsg_parse(const char *record, struct device_event *ret)
 	if (!take_prefix(&record, &event.time_ms) || !skip_text(&record, "NVRM: Xid (") ||
 	    !take_place(&record, &event))
 		return -ENOMSG;
-	if (!take_number(&record, 10, "", &xid))
+	if (!take_number(&record, &xid))
 		return -ENOMSG;
 	event.data = xid;
 	record += strspn(record, ", ");
