@@ -251,22 +251,10 @@ static void list_processes(const struct kernel *kernel, uint32_t position, pid_t
 static void fill_state(const struct kernel *kernel, uint32_t position, struct sim_card_state *state)
 {
 	const struct kernel_card *card = &kernel->cards[position];
-	const struct sim_card_info *info = &kernel->info[position];
-	uint32_t busy = 0;
 
-	/* No work runs here: a card with contexts is taken to be as busy as it is full. */
-	if (card->contexts > 0)
-		busy = (uint32_t)(card->used_bytes * 100 / info->memory_bytes);
 	state->used_bytes = card->used_bytes;
 	state->free_bytes = free_bytes(kernel, position);
-	state->utilization = busy;
-	state->temperature = 28 + position % 4 + busy * 40 / 100;
-	state->power_mw =
-		info->power_idle_mw + (info->power_limit_mw - info->power_idle_mw) / 100 * busy;
-	state->clock_graphics_mhz =
-		card->contexts > 0 ? info->clock_graphics_mhz : info->clock_idle_mhz;
-	state->clock_memory_mhz = info->clock_memory_mhz;
-	values_fill(info, card, state);
+	values_fill(&kernel->info[position], position, card, state);
 }
 
 void kernel_report(struct kernel *kernel, uint32_t position, enum sim_event_kind kind,

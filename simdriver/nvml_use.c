@@ -108,7 +108,7 @@ EXPORT enum nvml_return nvmlDeviceGetUtilizationRates(struct nvmlDevice_st *devi
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (utilization == NULL)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	utilization->gpu = view.state.utilization;
+	utilization->gpu = (unsigned)view.state.values[SIM_VALUE_UTILIZATION];
 	utilization->memory = (unsigned)view.state.values[SIM_VALUE_MEMORY_UTILIZATION];
 	return NVML_SUCCESS;
 }

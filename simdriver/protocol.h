@@ -204,13 +204,8 @@ struct sim_card_info {
 struct sim_card_state {
 	uint64_t used_bytes; /* by clients */
 	uint64_t free_bytes; /* total - reserved - used */
-	uint32_t temperature;
-	uint32_t power_mw;
-	uint32_t utilization; /* percent */
-	uint32_t clock_graphics_mhz, clock_memory_mhz;
-	uint32_t padding;
-	uint64_t has;                     /* bit 1 << enum sim_value: the card has such a thing */
-	uint64_t values[SIM_VALUE_COUNT]; /* the five above once more among them */
+	uint64_t has;        /* bit 1 << enum sim_value: the card has such a thing */
+	uint64_t values[SIM_VALUE_COUNT];
 };
 
 struct sim_gpu_instance {

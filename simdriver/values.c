@@ -65,27 +65,36 @@ static void put_repairs(const struct sim_card_info *info, struct sim_card_state 
 		put(state, (enum sim_value)i, 0);
 }
 
+/* No work runs here: a card with contexts is taken to be as busy as it is full. */
+static void put_work(const struct sim_card_info *info, uint32_t position,
+		     const struct kernel_card *card, struct sim_card_state *state)
+{
+	bool works = card->contexts > 0, hbm = info->bus_width >= 1024;
+	uint32_t busy = works ? (uint32_t)(card->used_bytes * 100 / info->memory_bytes) : 0;
+	uint32_t temperature = 28 + position % 4 + busy * 40 / 100;
+
+	put(state, SIM_VALUE_TEMPERATURE, temperature);
+	if (hbm) /* it has its own sensor */
+		put(state, SIM_VALUE_MEMORY_TEMPERATURE, temperature + 8);
+	put(state, SIM_VALUE_POWER,
+	    info->power_idle_mw + (info->power_limit_mw - info->power_idle_mw) / 100 * busy);
+	put(state, SIM_VALUE_UTILIZATION, busy);
+	put(state, SIM_VALUE_MEMORY_UTILIZATION, busy / 2);
+	put(state, SIM_VALUE_CLOCK_GRAPHICS,
+	    works ? info->clock_graphics_mhz : info->clock_idle_mhz);
+	put(state, SIM_VALUE_CLOCK_MEMORY, info->clock_memory_mhz);
+	put(state, SIM_VALUE_CLOCK_REASONS,
+	    busy == 0 ? nvmlClocksThrottleReasonGpuIdle : nvmlClocksThrottleReasonNone);
+	/* HBM cards rest in P0, T4 and L4 fall to P8. */
+	put(state, SIM_VALUE_PSTATE, hbm || works ? NVML_PSTATE_0 : NVML_PSTATE_8);
+}
+
 /* A machine without a test: nothing is worn, nothing is wrong. */
 static void put_defaults(const struct sim_card_info *info, struct sim_card_state *state)
 {
-	bool rests = info->bus_width < 1024 && state->clock_graphics_mhz == info->clock_idle_mhz;
-
-	put(state, SIM_VALUE_TEMPERATURE, state->temperature);
-	if (info->bus_width >= 1024) /* HBM has its own sensor */
-		put(state, SIM_VALUE_MEMORY_TEMPERATURE, state->temperature + 8);
-	put(state, SIM_VALUE_POWER, state->power_mw);
 	put(state, SIM_VALUE_ENERGY, 0);
-	put(state, SIM_VALUE_UTILIZATION, state->utilization);
-	put(state, SIM_VALUE_MEMORY_UTILIZATION, state->utilization / 2);
 	put(state, SIM_VALUE_ENCODER, 0);
 	put(state, SIM_VALUE_DECODER, 0);
-	put(state, SIM_VALUE_CLOCK_GRAPHICS, state->clock_graphics_mhz);
-	put(state, SIM_VALUE_CLOCK_MEMORY, state->clock_memory_mhz);
-	put(state, SIM_VALUE_CLOCK_REASONS,
-	    state->utilization == 0 ? nvmlClocksThrottleReasonGpuIdle
-				    : nvmlClocksThrottleReasonNone);
-	/* HBM cards rest in P0, T4 and L4 fall to P8. */
-	put(state, SIM_VALUE_PSTATE, rests ? NVML_PSTATE_8 : NVML_PSTATE_0);
 	put(state, SIM_VALUE_POWER_LIMIT, info->power_limit_mw);
 	put(state, SIM_VALUE_SLOWDOWN, info->temperature_slowdown);
 	put(state, SIM_VALUE_SHUTDOWN, info->temperature_shutdown);
@@ -104,18 +113,14 @@ static void put_defaults(const struct sim_card_info *info, struct sim_card_state
 	}
 }
 
-void values_fill(const struct sim_card_info *info, const struct kernel_card *card,
-		 struct sim_card_state *state)
+void values_fill(const struct sim_card_info *info, uint32_t position,
+		 const struct kernel_card *card, struct sim_card_state *state)
 {
+	put_work(info, position, card, state);
 	put_defaults(info, state);
 	for (unsigned i = 0; i < SIM_VALUE_COUNT; i++)
 		if (card->set >> i & 1)
 			put(state, (enum sim_value)i, card->values[i]);
-	state->temperature = (uint32_t)state->values[SIM_VALUE_TEMPERATURE];
-	state->power_mw = (uint32_t)state->values[SIM_VALUE_POWER];
-	state->utilization = (uint32_t)state->values[SIM_VALUE_UTILIZATION];
-	state->clock_graphics_mhz = (uint32_t)state->values[SIM_VALUE_CLOCK_GRAPHICS];
-	state->clock_memory_mhz = (uint32_t)state->values[SIM_VALUE_CLOCK_MEMORY];
 }
 
 enum sim_status values_set(struct kernel_card *card, uint32_t which, bool set, uint64_t value)
