@@ -9,8 +9,7 @@ const struct rule doctor_rules_driver[] = {
 	  .any = { "driver/library version mismatch", "NVRM: API mismatch",
 		   "LIB_RM_VERSION_MISMATCH", "@driver.versions_differ",
 		   "@driver.smi_error=mismatch" },
-	  .sure = { "NVRM: API mismatch", "NVML library version:", "@driver.versions_differ",
-		    "@driver.disk_newer" },
+	  .sure = { "@driver.disk_newer", "@host.command=upgrade_packages" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "nvml_unknown_error", "driver_validation_waits",
 			"plugin_one_card_stops_all" },
@@ -55,7 +54,7 @@ const struct rule doctor_rules_driver[] = {
 		   "Loading of unsigned module is rejected" },
 	  .absent = { "installation of the NVIDIA kernel module is now complete",
 		      "Successfully signed" },
-	  .sure = { "@host.secure_boot=enabled", "SecureBoot enabled", "UEFI Secure Boot enabled" },
+	  .sure = { "@host.secure_boot=enabled" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "driver_build_failed",
 			"device_nodes_missing", "driver_container_fails" },
@@ -77,8 +76,7 @@ const struct rule doctor_rules_driver[] = {
 		   "@driver.nouveau" },
 	  .absent = { "already bound to vfio", "Kernel driver in use: vfio-pci",
 		      "Kernel driver in use: nvidia" },
-	  .sure = { "@driver.nouveau", "Kernel driver in use: nouveau",
-		    "already bound to nouveau" },
+	  .sure = { "@driver.not_loaded" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "driver_build_failed",
 			"driver_container_fails", "no_nvidia_card", "device_nodes_missing" },
@@ -95,7 +93,6 @@ const struct rule doctor_rules_driver[] = {
 	  .any = { "is already bound to vfio-pci", "@driver.vfio", "Kernel driver in use: vfio-pci",
 		   "nvidia.com/gpu.workload.config*vm-passthrough" },
 	  .absent = { "@driver.ok" },
-	  .sure = { "@driver.vfio", "Kernel driver in use: vfio-pci" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "no_nvidia_card",
 			"nouveau_has_card" },
@@ -148,7 +145,6 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "currently in use by your system",
 		      "Kernel module load error: Operation not permitted",
 		      "version of gcc that differs" },
-	  .sure = { "@card.unknown_to_driver" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "card_does_not_start", "no_nvidia_card" },
 	  .cause = "The installed driver branch does not know this card: the card is newer than "
@@ -178,7 +174,7 @@ const struct rule doctor_rules_driver[] = {
 	  .any = { "Direct firmware load for nvidia/*gsp*failed with error",
 		   "RmFetchGspRmImages: No firmware image found",
 		   "No firmware image found*RmInitAdapter failed", "Failed to load gsp_*firmware" },
-	  .sure = { "Direct firmware load for nvidia/" },
+	  .sure = { "RmInitAdapter failed" },
 	  .explains = { "card_does_not_start", "driver_not_loaded", "plugin_without_nvml",
 			"plugin_no_devices", "node_without_gpu", "no_nvidia_card" },
 	  .cause = "The kernel module finds no GSP firmware of its own version, so the card does "
@@ -246,7 +242,6 @@ const struct rule doctor_rules_driver[] = {
 		   ": GPU is lost", "Xid (PCI:*): 79,",
 		   "Unable to change power state from D3cold to D0, device inaccessible",
 		   "@kernel.xid=79", "@card.lost" },
-	  .sure = { "GPU has fallen off the bus", "@kernel.xid=79" },
 	  .explains = { "plugin_one_card_stops_all", "unhealthy_never_recovers",
 			"card_does_not_start", "plugin_without_nvml", "plugin_no_devices",
 			"driver_not_loaded", "no_healthy_devices", "card_needs_reset",
@@ -266,7 +261,7 @@ const struct rule doctor_rules_driver[] = {
 	  .any = { "Xid (PCI:*): 48,", "Xid (PCI:*): 95,", "Uncontained memory error",
 		   "Double Bit ECC Error", "Row Remapper Error", "@kernel.xid=48", "@kernel.xid=95",
 		   "@card.remap_failed" },
-	  .sure = { "@card.ecc_uncorrected", "@card.remap_pending", "@card.remap_failed" },
+	  .sure = { "@card.ecc_uncorrected", "@card.remap_pending" },
 	  .explains = { "unhealthy_never_recovers", "no_healthy_devices", "card_needs_reset" },
 	  .cause = "The card's memory has an uncorrectable error (double-bit ECC, Xid 48 or 95). "
 		   "Programs on it are killed, and the bad row is mapped out only by a reset.",
@@ -296,7 +291,6 @@ const struct rule doctor_rules_driver[] = {
 	  .any = { "GPL-incompatible module nvidia*uses GPL-only symbol",
 		   "modpost: GPL-incompatible module nvidia", "GPL-incompatible module nvidia-uvm",
 		   "FATAL: modpost: GPL-incompatible module" },
-	  .sure = { "uses GPL-only symbol rcu_read_unlock_strict", "uses GPL-only symbol" },
 	  .explains = { "driver_build_failed", "driver_not_loaded", "driver_container_fails",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
 			"driver_validation_waits" },
@@ -457,7 +451,7 @@ const struct rule doctor_rules_driver[] = {
 	  .any = { "fabric manager NVIDIA GPU driver interface version*don't match with driver "
 		   "version",
 		   "Please update with matching NVIDIA driver package", "@host.fabric_differs" },
-	  .sure = { "@host.fabric_differs", "@host.service=nvidia-fabricmanager failed" },
+	  .sure = { "@host.service=nvidia-fabricmanager failed" },
 	  .explains = { "nvml_unknown_error" },
 	  .cause = "Fabric Manager has another version than the driver and refuses to start, so "
 		   "the cards behind NVSwitches are not set up and CUDA does not work.",
@@ -487,7 +481,6 @@ const struct rule doctor_rules_driver[] = {
 		   "could not insert nvidia*No such device", "@driver.no_card" },
 	  .absent = { "The NVIDIA probe routine", "already bound to", "RmInitAdapter failed",
 		      "@driver.ok" },
-	  .sure = { "@driver.no_card" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "device_nodes_missing" },
 	  .cause = "The driver is there, but the machine shows no NVIDIA card that it could use: "
@@ -508,7 +501,6 @@ const struct rule doctor_rules_driver[] = {
 		   "custom device /dev/nvidia-uvm: no such file or directory", "@driver.no_uvm",
 		   "@host.no_uvm_node" },
 	  .absent = { "@host.no_dev_nodes", "@host.wsl" },
-	  .sure = { "@driver.no_uvm", "@host.no_uvm_node" },
 	  .explains = { "cdi_spec_stale", "device_nodes_missing" },
 	  .cause = "The module nvidia-uvm is not loaded, or its node /dev/nvidia-uvm was not made. "
 		   "nvidia-smi works without it, and every CUDA program fails.",
@@ -529,7 +521,6 @@ const struct rule doctor_rules_driver[] = {
 		   "failed to stat CDI host device /dev/nvidia#",
 		   "failed to stat CDI host device /dev/nvidiactl", "@host.no_dev_nodes" },
 	  .absent = { "/dev/nvidia-uvm", "@host.wsl" },
-	  .sure = { "@host.no_dev_nodes" },
 	  .explains = { "driver_validation_waits", "plugin_without_nvml", "node_without_gpu",
 			"cdi_spec_stale" },
 	  .cause = "The device nodes of the cards (/dev/nvidiactl, /dev/nvidia0, ...) do not exist "
@@ -547,7 +538,6 @@ const struct rule doctor_rules_driver[] = {
 		   "task nvidia-device-p*blocked for more than*seconds", "@driver.smi_error=hung",
 		   "nvidia-container-cli: initialization error: driver rpc error: timed out",
 		   "nvidia-container-cli*driver rpc error: timed out" },
-	  .sure = { "blocked for more than*seconds" },
 	  .explains = { "plugin_without_nvml", "driver_validation_waits" },
 	  .cause = "Calls to the driver do not return, or return too late: a card hangs in the "
 		   "kernel, or cards are started anew for each program because nothing keeps them "

@@ -38,7 +38,6 @@ const struct rule doctor_rules_injection[] = {
 		   "error creating mount source path*nvidia",
 		   "cannot stat*libcuda.so.#: No such file or directory", "@cdi.stale" },
 	  .absent = { "imex-channels", "nvidia-container-cli", "unresolvable CDI devices" },
-	  .sure = { "@cdi.stale" },
 	  .cause = "The CDI specification on the node names driver files that no longer exist: the "
 		   "driver was upgraded or moved after the specification was written.",
 	  .cure = { "grep -o 'libcuda.so.[0-9.]*' /etc/cdi/*.yaml /var/run/cdi/* | sort -u; "
@@ -116,9 +115,9 @@ const struct rule doctor_rules_injection[] = {
 	  .link = REASON_LINK_INJECTION,
 	  .certainty = CERTAINTY_LIKELY,
 	  .seen = { "No help topic for" },
-	  .any = { "nvidia-ctk", "nvidia-cdi-hook", "disable-device-node-modification",
-		   "enable-cuda-compat", "create-soname-symlinks", "update-application-profile",
-		   "createContainer hook" },
+	  .any = { "podman", "docker", "nvidia.com/gpu=", "--device", "@engine=docker",
+		   "@engine=podman", "@plugin.device_list_strategy=cdi*", "nvidia-ctk cdi",
+		   "@toolkit.before" },
 	  .absent = { "dra-driver", "gpu.nvidia.com", "resourceclaim", "@dra.pod",
 		      "@dra.slice_driver", "@dra.cdi_kind" },
 	  .sure = { "@toolkit.before" },
@@ -212,7 +211,6 @@ const struct rule doctor_rules_injection[] = {
 	  .absent = { "@plugin.device_list_strategy=volume-mounts",
 		      "@plugin.device_list_strategy=cdi-cri",
 		      "@plugin.device_list_strategy=cdi-annotations" },
-	  .sure = { "@toolkit.env_refused" },
 	  .explains = { "toolkit_validation_fails", "volume_mount_list_refused" },
 	  .cause = "The toolkit of this node takes no GPU list from a container's environment "
 		   "unless it is privileged, and the device plugin gives the list in just that "
@@ -247,7 +245,7 @@ const struct rule doctor_rules_injection[] = {
 		   "file creation failed*libnvidia-*file exists",
 		   "file creation failed*libcuda*file exists" },
 	  .absent = { "read-only file system" },
-	  .sure = { "libnvidia-ml.so.1: file exists", "@host.wsl" },
+	  .sure = { "@host.wsl" },
 	  .cause = "The image itself contains NVIDIA driver libraries (a driver package was "
 		   "installed in it, or a running GPU container was committed), so the host's "
 		   "cannot be put there.",
@@ -314,7 +312,7 @@ const struct rule doctor_rules_injection[] = {
 		   "avc: denied*nvidia*container_t", "avc: denied*container_t*nvidia",
 		   "@host.selinux_denied" },
 	  .absent = { "device-plugins", "permissive=1" },
-	  .sure = { "tclass=chr_file", "container_runtime_tmpfs_t", "@host.selinux=enforcing" },
+	  .sure = { "@host.selinux=enforcing" },
 	  .explains = { "nvml_no_permission", "nvml_unknown_error" },
 	  .cause = "SELinux on the node forbids the container (type container_t) the NVIDIA files "
 		   "or devices that were put into it. Privileged Pods are not affected, so the "
@@ -365,7 +363,7 @@ const struct rule doctor_rules_injection[] = {
 	{ .code = "device_node_permissions",
 	  .link = REASON_LINK_INJECTION,
 	  .certainty = CERTAINTY_LIKELY,
-	  .seen = { "crw-rw----*nvidia" },
+	  .seen = { "crw-rw----*195," },
 	  .any = { "NVML: Insufficient Permissions", "no CUDA-capable device is detected",
 		   "NVML: Unknown Error" },
 	  .sure = { "NVreg_DeviceFileMode", "DeviceFileMode: 432", "Insufficient Permissions" },

@@ -111,7 +111,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "failed to create FS watcher*no such file or directory",
 		   "@plugin.no_kubelet_mount" },
 	  .absent = { "connection refused" },
-	  .sure = { "@kubelet.root", "@plugin.no_kubelet_mount", "--root-dir" },
+	  .sure = { "@kubelet.root", "--root-dir" },
 	  .explains = { "plugin_cannot_register", "node_without_gpu" },
 	  .cause = "The plugin finds no kubelet.sock in /var/lib/kubelet/device-plugins: this "
 		   "kubelet has another root folder (k0s, microk8s, --root-dir), or the DaemonSet "
@@ -161,7 +161,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "XidCriticalError: Xid=", "device marked unhealthy:",
 		   "marking device as unhealthy", "Marking device*as unhealthy" },
 	  .absent = { "fallen off the bus", "Marking all devices as unhealthy" },
-	  .sure = { "@node.gpu.unhealthy", "device marked unhealthy:", "XidCriticalError" },
+	  .sure = { "@node.gpu.unhealthy" },
 	  .explains = { "no_healthy_devices", "devices_unavailable" },
 	  .cause = "The device plugin marked a GPU unhealthy after an Xid error. It never takes "
 		   "that back by itself, so allocatable stays below capacity although the card may "
@@ -249,7 +249,6 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "@plugin.two", "invalid allocation request for*unknown device",
 		   "invalid request: unknown device",
 		   "invalid allocation request: unknown device" },
-	  .sure = { "@plugin.two" },
 	  .explains = { "plugin_stream_lost", "devices_unavailable", "plugin_endpoint_stopped" },
 	  .cause = "Two device plugins register the same resource on a node (the operator's and a "
 		   "Helm chart's, or a cloud's own). The kubelet keeps the last one only, and "
@@ -265,7 +264,6 @@ const struct rule doctor_rules_plugin[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "specified config*does not exist", "@plugin.config_unknown" },
 	  .absent = { "ComputeInstance" },
-	  .sure = { "@plugin.config_unknown" },
 	  .explains = { "plugin_no_devices", "node_without_gpu", "plugin_daemonset_empty" },
 	  .cause = "The node's label nvidia.com/device-plugin.config names a configuration that "
 		   "the plugin's ConfigMap does not have, so the plugin does not start there.",
@@ -526,8 +524,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "Resources cannot be allocated with Topology locality",
 		   "TopologyAffinityError" },
-	  .sure = { "@kubelet.topology_policy",
-		    "Resources cannot be allocated with Topology locality" },
+	  .sure = { "@kubelet.topology_policy" },
 	  .cause = "The kubelet's topology manager is strict (restricted or single-numa-node), and "
 		   "the Pod's CPUs and GPUs do not fit on one NUMA node of this machine.",
 	  .cure = { "nvidia-smi topo -m; grep topologyManager /var/lib/kubelet/config.yaml",
@@ -557,7 +554,6 @@ const struct rule doctor_rules_plugin[] = {
 		   "nodefeatures.nfd.k8s-sigs.io is forbidden",
 		   "the server could not find the requested resource*nodefeatures",
 		   "no matches for kind NodeFeature" },
-	  .sure = { "the server could not find the requested resource", "is forbidden" },
 	  .explains = { "plugin_affinity_no_label" },
 	  .cause = "gpu-feature-discovery cannot hand its labels to node-feature-discovery: NFD's "
 		   "NodeFeature resource is not installed, or its service account may not write "

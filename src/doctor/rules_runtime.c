@@ -12,7 +12,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "@runtimeclass.handler_missing" },
 	  .absent = { "@containerd.wrong_file", "@distribution=k3s", "@distribution=rke2",
 		      "@distribution=microk8s", "@distribution=k0s", "@containerd.nvidia" },
-	  .sure = { "@containerd.no_nvidia", "@crio.no_nvidia", "@runtimeclass.handler_missing" },
+	  .sure = { "@containerd.no_nvidia", "@crio.no_nvidia" },
 	  .explains = { "node_without_gpu", "driver_validation_waits" },
 	  .cause = "The Pod's RuntimeClass asks for a runtime 'nvidia' that the container engine "
 		   "of this node does not have. Its configuration was never written on this node, "
@@ -70,7 +70,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .any = { "RuntimeClass nvidia not found", "runtimeclass.node.k8s.io nvidia not found",
 		   "runtimeclasses.node.k8s.io nvidia not found",
 		   "pod rejected: RuntimeClass*not found", "@pod.runtime_class_missing" },
-	  .sure = { "@runtimeclass.no_nvidia", "@pod.runtime_class_missing" },
+	  .sure = { "@runtimeclass.no_nvidia" },
 	  .explains = { "plugin_daemonset_empty", "node_without_gpu" },
 	  .cause = "The Pod names a RuntimeClass that does not exist in this cluster. Without the "
 		   "object the API server refuses the Pod.",
@@ -85,7 +85,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "containerd.default_runtime]*nvidia-container-runtime",
 		   "containerd.default_runtime.options]*nvidia-container-runtime" },
 	  .absent = { "default_runtime_name" },
-	  .sure = { "@containerd.old_default" },
+	  .sure = { "could not load NVML library", "@node.gpu.none" },
 	  .explains = { "plugin_without_nvml", "nvidia_not_default_runtime", "plugin_no_devices",
 			"node_without_gpu", "containerd_section_ignored" },
 	  .cause = "The configuration sets the table default_runtime, which this containerd no "
@@ -128,7 +128,7 @@ const struct rule doctor_rules_runtime[] = {
 	{ .code = "containerd_cri_disabled",
 	  .link = REASON_LINK_RUNTIME,
 	  .certainty = CERTAINTY_LIKELY,
-	  .seen = { "@containerd.cri_disabled" },
+	  .seen = { "disabled_plugins = [\"cri\"]" },
 	  .any = { "unknown service runtime.v1.RuntimeService",
 		   "unknown service runtime.v1alpha2.RuntimeService", "99-nvidia.toml",
 		   "nvidia-ctk runtime configure", "containerd/conf.d",
@@ -342,7 +342,6 @@ const struct rule doctor_rules_runtime[] = {
 		   "cgroupsPath*for systemd cgroups, got", "@containerd.systemd_cgroup_differs",
 		   "@kubelet.cgroup_differs", "misconfiguration: kubelet cgroup driver",
 		   "is different from docker cgroup driver" },
-	  .sure = { "@containerd.systemd_cgroup_differs", "@kubelet.cgroup_differs" },
 	  .explains = { "cgroup_devices_lost" },
 	  .cause = "The runtime and the kubelet (or two runtimes of one engine) use different "
 		   "cgroup drivers, systemd and cgroupfs. Containers fail at start, or lose their "
