@@ -84,7 +84,7 @@ static int survey_prepare(const struct daemon *daemon, struct survey *survey)
 	const struct plugin_config *config = &daemon->config;
 	const char *root = cards_root(config);
 
-	survey->wish.deadline_ms = (unsigned)config->probe_timeout_ms;
+	survey->wish.deadline_ms = pace_patience(&daemon->pace, (unsigned)config->probe_timeout_ms);
 	survey->wish.specs = wanted_specs(config);
 	survey->wish.pods = daemon->knows_pids;
 	survey->stuck = daemon->stuck;
@@ -360,6 +360,8 @@ static void survey_done(void *user)
 	daemon->stuck = survey->stuck;
 	daemon->surveys++;
 	daemon->survey_ms = now - daemon->survey_began_ms;
+	pace_learn(&daemon->pace, (unsigned)daemon->survey_ms, survey->wish.deadline_ms,
+		   survey->r == 0 && !survey->inventory.problem[0]);
 	if (!daemon->stopping) {
 		loop_timer_set(daemon->silence_timer, LOOP_NEVER, 0);
 		bool gives_up = must_give_up(daemon, survey);
@@ -378,7 +380,11 @@ static void survey_done(void *user)
 	if (!daemon->stopping) {
 		events_consider(daemon);
 		loop_timer_set(daemon->survey_timer,
-			       daemon->survey_again ? HINT_MS : daemon->config.probe_period_ms, 0);
+			       daemon->survey_again
+				       ? HINT_MS
+				       : pace_pause(&daemon->pace,
+						    (unsigned)daemon->config.probe_period_ms),
+			       0);
 		daemon->survey_again = false;
 	}
 	survey_release(survey);
@@ -428,7 +434,7 @@ void cards_survey(struct daemon *daemon)
 	daemon->survey = &job->survey;
 	daemon->survey_began_ms = loop_now_ms(daemon->loop);
 	/* One card that hangs costs a deadline, and the others are asked after it. */
-	loop_timer_set(daemon->silence_timer, 2 * daemon->config.probe_timeout_ms + 2000, 5000);
+	loop_timer_set(daemon->silence_timer, 2 * job->survey.wish.deadline_ms + 2000, 5000);
 }
 
 static void survey_due(void *user)

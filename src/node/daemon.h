@@ -12,6 +12,7 @@
 #include "node/health.h"
 #include "node/ledger.h"
 #include "node/node.h"
+#include "node/pace.h"
 #include "node/plugin.h"
 #include "node/pods.h"
 #include "node/survey.h"
@@ -77,6 +78,7 @@ struct daemon {
 	struct driver_files *files;
 	struct health health;
 	struct device_stuck stuck;
+	struct pace pace;
 	struct survey *survey; /* that runs, or NULL */
 	bool survey_again;
 	uint64_t survey_began_ms, survey_ended_ms, survey_ms;

@@ -236,6 +236,46 @@ says_events_again() { [ "$(seen "$LOG" | grep -c 'are listened to')" -ge 2 ]; }
 	no_double one two
 }
 
+# From here on nothing is looked at but by the pause between two looks.
+after_a_look() {
+	soon 15 says "events of 8 cards"
+	LOOKS=$(metric gpupool_probes_total)
+	soon 15 looks_are 2
+	soon 15 looks_are 3
+}
+looks_are() { [ "$(metric gpupool_probes_total)" -ge $((LOOKS + $1)) ]; }
+
+@test "with nothing configured a driver that hangs is seen within five seconds, and all comes back after a minute" {
+	NODE_LOOKS=()
+	local lasts=$((${GPUPOOL_TEST_SCALE:-1} >= 100 ? 60 : 12))
+	begin
+	run_pod one $GPU=1
+	after_a_look
+	driver_fault hang --for $((lasts * 1000))
+	soon 5 counts_are $GPU 8 0
+	soon $((lasts + 5)) counts_are $GPU 8 8
+	[ "$(pgrep -P "$DAEMON" -c gpupool-nvml)" -le 3 ]
+	run_pod two $GPU=7
+	no_double one two
+	# Once more, as soon as the first time.
+	after_a_look
+	driver_fault hang --card 4
+	soon 5 counts_are $GPU 8 7
+}
+
+@test "a driver that took its time from the start is not taken to hang for it" {
+	NODE_LOOKS=()
+	kubelet start
+	driver_fault hang --for 4000
+	node_start
+	soon 20 counts_are $GPU 8 8
+	after_a_look
+	# The next look begins 5 s later and has to wait for four.
+	driver_fault hang --for 9000
+	not wait_for 11 counts_are $GPU 8 0
+	not says "no answer"
+}
+
 @test "one card hangs: it alone is not given any more" {
 	begin
 	driver_fault hang --card 4

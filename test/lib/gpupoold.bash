@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # For tests of gpupoold as a process, after `load ../lib/common` and `load ../lib/driver`. Everything is below /run
 # of the test's own namespace:
-#   node_start [ARGS...]     gpupoold with these options; DAEMON is its process, $LOG what it says
+#   node_start [ARGS...]     gpupoold with these options; DAEMON is its process, $LOG what it says. NODE_LOOKS: how it
+#                            looks at the driver, more often than by default
 #   node_stop [SIGNAL]       ends it; NODE_STATUS is its exit status
 #   needs_node               skips where there can be no node; setup_node PROFILE; teardown_node
 #   begin [ARGS...]          a kubelet and the daemon, all cards listed
@@ -20,6 +21,7 @@ GPU=nvidia.com/gpu
 UNITS=gpupool.io/gpu-memory
 PLUGINS=/run/kubelet/device-plugins
 LOG=/run/gpupoold.log
+NODE_LOOKS=(--probe-period=1s --probe-timeout=2s)
 PORT=$((20000 + BASHPID % 20000)) # of this machine: other files run meanwhile
 
 # A file that is written in the namespace, read from outside of it.
@@ -79,7 +81,7 @@ node_start() {
 		--kubelet-socket="$PLUGINS/kubelet.sock" \
 		--pod-resources-socket=/run/kubelet/pod-resources/kubelet.sock --cri-socket=/run/cri/cri.sock \
 		--state-directory=/run/state --cdi-directory=/run/cdi --metrics-address=127.0.0.1:$PORT \
-		--probe-period=1s --probe-timeout=2s "$@" 2>>"/proc/$NAMESPACE/root$LOG" 3>&- 7>&- 8<&- &
+		"${NODE_LOOKS[@]}" "$@" 2>>"/proc/$NAMESPACE/root$LOG" 3>&- 7>&- 8<&- &
 	DAEMON=$!
 }
 
