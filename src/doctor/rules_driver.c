@@ -57,7 +57,7 @@ const struct rule doctor_rules_driver[] = {
 	  .sure = { "@host.secure_boot=enabled" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "driver_build_failed",
-			"device_nodes_missing", "driver_container_fails" },
+			"device_nodes_missing", "driver_container_fails", "operator_waits" },
 	  .cause = "UEFI Secure Boot is on, and the kernel refuses the NVIDIA module because no "
 		   "enrolled key has signed it. A module that was compiled on the node, or in the "
 		   "driver container, is unsigned.",
@@ -79,7 +79,8 @@ const struct rule doctor_rules_driver[] = {
 	  .sure = { "@driver.not_loaded" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "driver_build_failed",
-			"driver_container_fails", "no_nvidia_card", "device_nodes_missing" },
+			"driver_container_fails", "no_nvidia_card", "device_nodes_missing",
+			"nvml_fails_on_host" },
 	  .cause = "Another kernel driver (nouveau, or nova) took the card at boot, so NVIDIA's "
 		   "module finds no card that it may use.",
 	  .cure = { "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' > "
@@ -95,7 +96,7 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "@driver.ok" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "no_nvidia_card",
-			"nouveau_has_card" },
+			"nouveau_has_card", "nvml_fails_on_host" },
 	  .cause = "The card is bound to vfio-pci for a virtual machine, so the host's NVIDIA "
 		   "driver cannot use it and no container can get it.",
 	  .cure = { "lspci -nnk -d 10de:",
@@ -110,7 +111,8 @@ const struct rule doctor_rules_driver[] = {
 	  .any = { "requires use of the NVIDIA open kernel modules",
 		   "requires use of the NVIDIA open GPU kernel modules" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
-			"node_without_gpu", "card_does_not_start", "no_nvidia_card" },
+			"node_without_gpu", "card_does_not_start", "no_nvidia_card",
+			"nvml_fails_on_host" },
 	  .cause = "This card works with NVIDIA's open kernel modules only, and the proprietary "
 		   "ones are installed. They refuse the card, so nvidia-smi finds none.",
 	  .cure = { "apt-get install nvidia-open || dnf module install nvidia-driver:open-dkms",
@@ -125,7 +127,8 @@ const struct rule doctor_rules_driver[] = {
 		   "GPU",
 		   "does not include the required GPU*System Processor" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
-			"node_without_gpu", "card_does_not_start", "no_nvidia_card" },
+			"node_without_gpu", "card_does_not_start", "no_nvidia_card",
+			"nvml_fails_on_host" },
 	  .cause = "The open kernel modules need a card with a GSP (Turing or newer), and this "
 		   "card has none. The proprietary modules still serve it.",
 	  .cure = { "apt-get install nvidia-driver-535 (the package without -open) || dnf module "
@@ -146,7 +149,8 @@ const struct rule doctor_rules_driver[] = {
 		      "Kernel module load error: Operation not permitted",
 		      "version of gcc that differs" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
-			"node_without_gpu", "card_does_not_start", "no_nvidia_card" },
+			"node_without_gpu", "card_does_not_start", "no_nvidia_card",
+			"nvml_fails_on_host" },
 	  .cause = "The installed driver branch does not know this card: the card is newer than "
 		   "the branch, or so old that the branch dropped it.",
 	  .cure = { "lspci -nn -d 10de:",
@@ -160,7 +164,8 @@ const struct rule doctor_rules_driver[] = {
 	  .any = { "supported through the NVIDIA*Legacy drivers", "NVRM: ignoring the legacy GPU",
 		   "installed in this system is*supported through the NVIDIA" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
-			"node_without_gpu", "no_nvidia_card", "card_does_not_start" },
+			"node_without_gpu", "no_nvidia_card", "card_does_not_start",
+			"nvml_fails_on_host" },
 	  .cause = "The card is so old that only one of NVIDIA's legacy branches serves it, and a "
 		   "newer branch is installed, which ignores it.",
 	  .cure = { "lspci -nn -d 10de:",
@@ -176,7 +181,8 @@ const struct rule doctor_rules_driver[] = {
 		   "No firmware image found*RmInitAdapter failed", "Failed to load gsp_*firmware" },
 	  .sure = { "RmInitAdapter failed" },
 	  .explains = { "card_does_not_start", "driver_not_loaded", "plugin_without_nvml",
-			"plugin_no_devices", "node_without_gpu", "no_nvidia_card" },
+			"plugin_no_devices", "node_without_gpu", "no_nvidia_card",
+			"nvml_fails_on_host" },
 	  .cause = "The kernel module finds no GSP firmware of its own version, so the card does "
 		   "not start. The firmware package is missing, or belongs to another driver "
 		   "version than the loaded module.",
@@ -194,7 +200,7 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "fallen off the bus" },
 	  .explains = { "card_does_not_start", "plugin_without_nvml", "driver_not_loaded",
 			"plugin_one_card_stops_all", "unhealthy_never_recovers", "card_needs_reset",
-			"driver_hangs" },
+			"driver_hangs", "nvml_fails_on_host" },
 	  .cause = "The firmware on the card (GSP) stopped answering the driver, so calls to that "
 		   "card hang or fail until it is reset. Old driver releases have several such "
 		   "defects.",
@@ -210,7 +216,7 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "requires use of the NVIDIA open", "fallen off the bus" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "plugin_one_card_stops_all", "driver_validation_waits",
-			"no_nvidia_card" },
+			"no_nvidia_card", "nvml_fails_on_host" },
 	  .cause = "The kernel module is loaded, but it cannot start the card (RmInitAdapter). The "
 		   "card, its power, its firmware, or the memory window that a hypervisor gives it "
 		   "is at fault.",
@@ -227,7 +233,8 @@ const struct rule doctor_rules_driver[] = {
 		   "NVRM: BAR#is 0M @ 0x0", "The system BIOS may have misconfigured your GPU",
 		   "NVRM: No address space to allocate resized BAR1" },
 	  .explains = { "card_does_not_start", "driver_not_loaded", "plugin_without_nvml",
-			"plugin_no_devices", "node_without_gpu", "no_nvidia_card" },
+			"plugin_no_devices", "node_without_gpu", "no_nvidia_card",
+			"nvml_fails_on_host" },
 	  .cause = "The firmware or the hypervisor gave the card no address range (its BAR is 0), "
 		   "so the driver cannot reach it. Large cards need 64-bit MMIO space.",
 	  .cure = { "Enable 'Above 4G Decoding' (and 64-bit MMIO) in the firmware",
@@ -243,10 +250,10 @@ const struct rule doctor_rules_driver[] = {
 		   "Unable to change power state from D3cold to D0, device inaccessible",
 		   "@kernel.xid=79", "@card.lost" },
 	  .explains = { "plugin_one_card_stops_all", "unhealthy_never_recovers",
-			"card_does_not_start", "plugin_without_nvml", "plugin_no_devices",
-			"driver_not_loaded", "no_healthy_devices", "card_needs_reset",
-			"node_without_gpu", "preferred_allocation_fails",
-			"plugin_health_wait_error", "gsp_hangs" },
+			"card_does_not_start", "plugin_without_nvml", "driver_not_loaded",
+			"no_healthy_devices", "card_needs_reset", "node_without_gpu",
+			"preferred_allocation_fails", "plugin_health_wait_error", "gsp_hangs",
+			"nvml_fails_on_host" },
 	  .cause = "A card no longer answers on the PCIe bus (Xid 79). Power, cooling, the slot or "
 		   "the card itself failed, and no software brings it back without a reset of the "
 		   "machine.",
@@ -262,7 +269,8 @@ const struct rule doctor_rules_driver[] = {
 		   "Double Bit ECC Error", "Row Remapper Error", "@kernel.xid=48", "@kernel.xid=95",
 		   "@card.remap_failed" },
 	  .sure = { "@card.ecc_uncorrected", "@card.remap_pending" },
-	  .explains = { "unhealthy_never_recovers", "no_healthy_devices", "card_needs_reset" },
+	  .explains = { "unhealthy_never_recovers", "no_healthy_devices", "card_needs_reset",
+			"nvml_fails_on_host" },
 	  .cause = "The card's memory has an uncorrectable error (double-bit ECC, Xid 48 or 95). "
 		   "Programs on it are killed, and the bad row is mapped out only by a reset.",
 	  .cure = { "nvidia-smi -q -d ECC,ROW_REMAPPER",
@@ -276,7 +284,7 @@ const struct rule doctor_rules_driver[] = {
 		   "Recovery Action*: Reset", "GPU recovery action changed from*Reset Required",
 		   "Reset Required*: Yes" },
 	  .explains = { "plugin_one_card_stops_all", "unhealthy_never_recovers",
-			"no_healthy_devices" },
+			"no_healthy_devices", "nvml_fails_on_host" },
 	  .cause = "The driver says that a card must be reset before it can be used again (after "
 		   "an error, or after a change of mode).",
 	  .cure = { "nvidia-smi -q | grep -iE 'reset|recovery'",
@@ -319,7 +327,7 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "Temporary failure resolving" },
 	  .explains = { "driver_build_failed", "driver_not_loaded", "driver_container_fails",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_validation_waits", "kernel_without_module" },
+			"driver_validation_waits", "kernel_without_module", "operator_waits" },
 	  .cause = "The headers of the running kernel are not to be had: the package repositories "
 		   "no longer (or not yet) carry this kernel, so the driver cannot be compiled for "
 		   "it.",
@@ -342,7 +350,7 @@ const struct rule doctor_rules_driver[] = {
 		   "failed to update the dnf metadata cache" },
 	  .explains = { "driver_container_fails", "kernel_headers_missing", "driver_not_loaded",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_validation_waits", "driver_build_failed" },
+			"driver_validation_waits", "driver_build_failed", "operator_waits" },
 	  .cause = "The driver container cannot reach the package repositories (no internet, no "
 		   "proxy, or name resolution fails in the Pod), so it cannot fetch the kernel "
 		   "headers that it needs.",
@@ -361,7 +369,7 @@ const struct rule doctor_rules_driver[] = {
 		   "Unable to resolve RHEL version from kernel version" },
 	  .explains = { "driver_container_fails", "kernel_headers_missing", "driver_not_loaded",
 			"driver_validation_waits", "plugin_without_nvml", "node_without_gpu",
-			"driver_build_failed" },
+			"driver_build_failed", "operator_waits" },
 	  .cause = "The driver container on RHEL or OpenShift has no entitlement, so it may not "
 		   "install the kernel packages it compiles with.",
 	  .cure = { "oc get imagestream -n openshift driver-toolkit",
@@ -380,7 +388,8 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "GPL-only symbol", "Could not resolve Linux kernel version",
 		      "currently in use by your system" },
 	  .explains = { "driver_container_fails", "driver_not_loaded", "plugin_without_nvml",
-			"plugin_no_devices", "node_without_gpu", "driver_validation_waits" },
+			"plugin_no_devices", "node_without_gpu", "driver_validation_waits",
+			"operator_waits" },
 	  .cause = "The NVIDIA module does not compile for the running kernel. The driver release "
 		   "is older than the kernel (the kernel's interfaces changed), or the compiler is "
 		   "another than the kernel's.",
@@ -416,7 +425,8 @@ const struct rule doctor_rules_driver[] = {
 		   "nvidia/vgpu-guest-driver:*not found", "cloud-native/driver:*not found" },
 	  .sure = { "@driver.pod=*ImagePull*", "ErrImagePull", "ImagePullBackOff" },
 	  .explains = { "driver_container_fails", "driver_not_loaded", "plugin_without_nvml",
-			"plugin_no_devices", "node_without_gpu", "driver_validation_waits" },
+			"plugin_no_devices", "node_without_gpu", "driver_validation_waits",
+			"operator_waits" },
 	  .cause = "There is no driver image for this combination of driver version and operating "
 		   "system (or kernel, for precompiled ones), so the driver Pod never starts.",
 	  .cure = { "kubectl get clusterpolicy -o jsonpath='{.items[0].spec.driver}'",
@@ -436,7 +446,7 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "could not be reset", "mig-parted" },
 	  .explains = { "driver_container_fails", "driver_validation_waits", "driver_not_loaded",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_library_mismatch" },
+			"driver_library_mismatch", "operator_waits" },
 	  .cause = "The new driver cannot be loaded because something still uses the old module: a "
 		   "Pod, a monitoring agent, persistenced, or a desktop.",
 	  .cure = { "fuser -v /dev/nvidia*; lsmod | grep nvidia",
@@ -466,7 +476,7 @@ const struct rule doctor_rules_driver[] = {
 	  .any = { "does not have the necessary power cables connected",
 		   "Insufficient External Power", "@driver.smi_error=insufficient_power" },
 	  .explains = { "card_does_not_start", "driver_not_loaded", "plugin_one_card_stops_all",
-			"no_nvidia_card", "plugin_without_nvml" },
+			"no_nvidia_card", "plugin_without_nvml", "nvml_fails_on_host" },
 	  .cause = "An auxiliary power cable of the card is missing or loose, so the driver does "
 		   "not start it.",
 	  .cure = { "Switch the machine off, connect every power plug of the card, and start it "
@@ -482,7 +492,8 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "The NVIDIA probe routine", "already bound to", "RmInitAdapter failed",
 		      "@driver.ok" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
-			"node_without_gpu", "driver_validation_waits", "device_nodes_missing" },
+			"node_without_gpu", "driver_validation_waits", "device_nodes_missing",
+			"nvml_fails_on_host" },
 	  .cause = "The driver is there, but the machine shows no NVIDIA card that it could use: "
 		   "none is built in or passed through, the slot is off, or the card is not "
 		   "supported.",
@@ -519,7 +530,9 @@ const struct rule doctor_rules_driver[] = {
 		   "stat /dev/nvidiactl: no such file or directory",
 		   "stat /dev/nvidia#: no such file or directory",
 		   "failed to stat CDI host device /dev/nvidia#",
-		   "failed to stat CDI host device /dev/nvidiactl", "@host.no_dev_nodes" },
+		   "failed to stat CDI host device /dev/nvidiactl",
+		   "lstat /dev/nvidia#: no such file", "lstat /dev/nvidiactl: no such file",
+		   "@host.no_dev_nodes" },
 	  .absent = { "/dev/nvidia-uvm", "@host.wsl" },
 	  .explains = { "driver_validation_waits", "plugin_without_nvml", "node_without_gpu",
 			"cdi_spec_stale" },
@@ -538,7 +551,7 @@ const struct rule doctor_rules_driver[] = {
 		   "task nvidia-device-p*blocked for more than*seconds", "@driver.smi_error=hung",
 		   "nvidia-container-cli: initialization error: driver rpc error: timed out",
 		   "nvidia-container-cli*driver rpc error: timed out" },
-	  .explains = { "plugin_without_nvml", "driver_validation_waits" },
+	  .explains = { "plugin_without_nvml", "driver_validation_waits", "wrapper_fails" },
 	  .cause = "Calls to the driver do not return, or return too late: a card hangs in the "
 		   "kernel, or cards are started anew for each program because nothing keeps them "
 		   "open (no persistence daemon).",
@@ -568,7 +581,7 @@ const struct rule doctor_rules_driver[] = {
 		   "libdxcore.so: cannot open shared object file", "Failed to load libdxcore.so" },
 	  .sure = { "@host.wsl" },
 	  .explains = { "driver_not_loaded", "driver_not_installed", "plugin_without_nvml",
-			"plugin_no_devices" },
+			"plugin_no_devices", "wrapper_fails" },
 	  .cause = "Linux runs in WSL 2, where the driver is that of Windows, and WSL offers no "
 		   "NVIDIA adapter: the Windows driver is too old or missing, or GPU support of "
 		   "this WSL is off.",
@@ -585,7 +598,8 @@ const struct rule doctor_rules_driver[] = {
 		      "/run/nvidia/driver", "@host.wsl" },
 	  .sure = { "@driver.no_card", "@host.no_dev_nodes", "@driver.not_loaded" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
-			"node_without_gpu", "driver_validation_waits", "device_nodes_missing" },
+			"node_without_gpu", "driver_validation_waits", "device_nodes_missing",
+			"wrapper_fails", "operator_waits" },
 	  .cause = "The host has no NVIDIA driver libraries: libnvidia-ml.so.1 is not found where "
 		   "the container toolkit looks. The driver is not installed on this node.",
 	  .cure = { "nvidia-smi; ldconfig -p | grep libnvidia-ml",
@@ -611,5 +625,57 @@ const struct rule doctor_rules_driver[] = {
 		    "Delete or move the Pods that block the drain, then: kubectl label node NODE "
 		    "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite" },
 	  .source = "https://github.com/NVIDIA/gpu-operator/issues/2166" },
+	{ .code = "driver_too_old_for_tools",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "nvidia-device-plugin: undefined symbol",
+		   "undefined symbol: nvmlEventSetWait_v2", "undefined symbol: nvmlDeviceGet*_v#",
+		   "undefined symbol: nvmlErrorString", "can't find function*in libnvidia-ml.so",
+		   "nvml error: function not found", "NVML: ERROR_FUNCTION_NOT_FOUND",
+		   "ERROR_FUNCTION_NOT_FOUND", "nvml*Function Not Found" },
+	  .absent = { "driver/library version mismatch" },
+	  .explains = { "plugin_one_card_stops_all", "plugin_without_nvml", "plugin_no_devices",
+			"node_without_gpu", "plugin_server_crashes" },
+	  .cause = "The driver of the node is older than what this program (device plugin, "
+		   "exporter, toolkit) was made for: it calls a function of NVML that the driver's "
+		   "library does not have.",
+	  .cure = { "nvidia-smi --query-gpu=driver_version --format=csv,noheader",
+		    "Update the driver, or use an older release of the program" },
+	  .source = "https://github.com/NVIDIA/k8s-device-plugin/issues/196" },
+	{ .code = "vgpu_versions_do_not_fit",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "Guest VGX version is", "guest and host driver versions are incompatible",
+		   "vGPU software version*incompatible", "NVRM: vGPU version mismatch",
+		   "Incompatible Guest/Host drivers",
+		   "Guest driver is incompatible with host driver" },
+	  .absent = { "upgrade-done" },
+	  .explains = { "driver_not_loaded", "card_does_not_start", "no_nvidia_card",
+			"plugin_without_nvml", "node_without_gpu" },
+	  .cause = "The node is a virtual machine with a vGPU, and its guest driver belongs to "
+		   "another vGPU release than the manager on the hypervisor, which refuses it.",
+	  .cure = { "nvidia-smi (in the guest and on the hypervisor: both driver versions)",
+		    "Install the guest driver of the hypervisor's vGPU release (gpu-operator: "
+		    "driver.repository and driver.version of the vGPU guest image)" },
+	  .source = "https://docs.nvidia.com/vgpu/latest/grid-vgpu-release-notes-generic-linux-kvm/"
+		    "index.html" },
+	{ .code = "gke_driver_not_installed",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "nvidia-driver-installer*Init:Error", "nvidia-driver-installer*CrashLoopBackOff",
+		   "nvidia-driver-installer*ImagePullBackOff", "Waiting for GPU driver*install",
+		   "cloud.google.com/gke-gpu-driver-version*disabled", "cos-gpu-installer*failed",
+		   "GPU driver auto installation is disabled" },
+	  .absent = { "nvidia-driver-installer*Completed" },
+	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
+			"driver_not_loaded", "driver_not_installed" },
+	  .cause = "On GKE the driver is put on the node by an installer (automatic, or a "
+		   "DaemonSet), and it did not run or failed; the plugin waits for it.",
+	  .cure = { "kubectl get pods -n kube-system -o wide | grep nvidia; kubectl logs -n "
+		    "kube-system PLUGIN-POD -c nvidia-driver-installer",
+		    "gcloud container node-pools update POOL --accelerator "
+		    "type=TYPE,count=N,gpu-driver-version=default (or apply the "
+		    "nvidia-driver-installer DaemonSet for this image)" },
+	  .source = "https://cloud.google.com/kubernetes-engine/docs/how-to/gpus" },
 	{ .code = NULL },
 };

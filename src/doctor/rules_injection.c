@@ -15,7 +15,7 @@ const struct rule doctor_rules_injection[] = {
 		   "stat nvidia.com/gpu=*no such file or directory" },
 	  .absent = { "k8s.gpu.nvidia.com/claim", "CDI support is explicitly disabled" },
 	  .sure = { "@cdi.no_devices", "@cdi.dir_empty", "Found 0 CDI devices" },
-	  .explains = { "cdi_spec_stale" },
+	  .explains = { "cdi_spec_stale", "wrapper_fails" },
 	  .cause = "The container asks for a CDI device that no specification on this node has: "
 		   "none was generated, it was lost at a reboot (/var/run is memory), or the MIG "
 		   "layout changed since.",
@@ -137,6 +137,7 @@ const struct rule doctor_rules_injection[] = {
 		   "requirements not met: unsatisfied condition" },
 	  .absent = { "unsatisfied condition: brand", "unsatisfied condition: arch" },
 	  .sure = { "please update your driver to a newer version", "@image.cuda_newer" },
+	  .explains = { "wrapper_fails" },
 	  .cause = "The image says (NVIDIA_REQUIRE_CUDA) that it needs a newer CUDA than the "
 		   "node's driver offers, so the container is not started.",
 	  .cure = { "nvidia-smi (CUDA Version) against the image's tag",
@@ -148,7 +149,7 @@ const struct rule doctor_rules_injection[] = {
 	  .link = REASON_LINK_INJECTION,
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "unsatisfied condition: brand", "unsatisfied condition: arch" },
-	  .explains = { "image_needs_newer_driver" },
+	  .explains = { "image_needs_newer_driver", "wrapper_fails" },
 	  .cause = "The image says (NVIDIA_REQUIRE_*) that it runs only on other kinds of cards "
 		   "(brand or architecture) than this node has.",
 	  .cure = { "nvidia-smi --query-gpu=name,compute_cap --format=csv",
@@ -162,7 +163,7 @@ const struct rule doctor_rules_injection[] = {
 		   "nvidia-container-cli: device error" },
 	  .absent = { "/var/run/nvidia-container-devices", "no-gpu-has-" },
 	  .sure = { "@pod.visible_devices=GPU-*" },
-	  .explains = { "two_plugins" },
+	  .explains = { "two_plugins", "wrapper_fails" },
 	  .cause = "The container is to get a GPU by a UUID or index that this machine does not "
 		   "have: a stale list (the card was replaced, MIG was changed), or an image or "
 		   "Pod that sets NVIDIA_VISIBLE_DEVICES itself.",
@@ -175,7 +176,7 @@ const struct rule doctor_rules_injection[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "unknown device id: no-gpu-has-", "no-gpu-has-*MiB-to-run",
 		   "no-gpu-has-*GiB-to-run" },
-	  .explains = { "device_id_unknown" },
+	  .explains = { "device_id_unknown", "wrapper_fails" },
 	  .cause = "The gpushare plugin found no GPU with the memory that was asked for and "
 		   "answered with a device name that does not exist: the Pod was not placed by the "
 		   "gpushare scheduler extender, or its book of memory is wrong.",
@@ -192,7 +193,7 @@ const struct rule doctor_rules_injection[] = {
 		   "unknown device id: /var/run/nvidia-container-devices",
 		   "/var/run/nvidia-container-devices: unknown device" },
 	  .sure = { "@toolkit.volume_mounts=false", "@plugin.device_list_strategy=volume-mounts" },
-	  .explains = { "device_id_unknown" },
+	  .explains = { "device_id_unknown", "wrapper_fails" },
 	  .cause = "The device plugin hands the GPU list over by volume mounts, and the node's "
 		   "container toolkit is not set to read them, so it takes the folder's name for a "
 		   "device.",
@@ -211,7 +212,7 @@ const struct rule doctor_rules_injection[] = {
 	  .absent = { "@plugin.device_list_strategy=volume-mounts",
 		      "@plugin.device_list_strategy=cdi-cri",
 		      "@plugin.device_list_strategy=cdi-annotations" },
-	  .explains = { "toolkit_validation_fails", "volume_mount_list_refused" },
+	  .explains = { "toolkit_validation_fails", "volume_mount_list_refused", "wrapper_fails" },
 	  .cause = "The toolkit of this node takes no GPU list from a container's environment "
 		   "unless it is privileged, and the device plugin gives the list in just that "
 		   "way. So Pods start without GPUs.",
@@ -229,7 +230,7 @@ const struct rule doctor_rules_injection[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "cgroup subsystem devices not found", "container error: cgroup subsystem" },
 	  .sure = { "@host.cgroup=v2", "cgroup2fs", "@toolkit.before=1.8*" },
-	  .explains = { "node_without_gpu" },
+	  .explains = { "node_without_gpu", "wrapper_fails" },
 	  .cause = "The node uses cgroup v2, and its libnvidia-container is older than 1.8, which "
 		   "knows only the devices controller of cgroup v1.",
 	  .cure = { "nvidia-container-cli -V; stat -fc %T /sys/fs/cgroup",
@@ -246,6 +247,7 @@ const struct rule doctor_rules_injection[] = {
 		   "file creation failed*libcuda*file exists" },
 	  .absent = { "read-only file system" },
 	  .sure = { "@host.wsl" },
+	  .explains = { "toolkit_mount_fails", "wrapper_fails" },
 	  .cause = "The image itself contains NVIDIA driver libraries (a driver package was "
 		   "installed in it, or a running GPU container was committed), so the host's "
 		   "cannot be put there.",
@@ -265,6 +267,7 @@ const struct rule doctor_rules_injection[] = {
 		   "update-ldcache*read-only file system",
 		   "create-symlinks*read-only file system" },
 	  .absent = { "device-plugins" },
+	  .explains = { "toolkit_mount_fails", "wrapper_fails" },
 	  .cause = "The toolkit must make mount points, links or the library cache in the "
 		   "container's root, and that is read-only on the host (a snapshot or volume "
 		   "mounted read-only, or a volume over /usr or /etc).",
@@ -280,7 +283,7 @@ const struct rule doctor_rules_injection[] = {
 		   "ldconfig.real: no such file or directory", "error reading host ldconfig",
 		   "ldcache error: process*failed with error code: 127" },
 	  .absent = { "failed with error code: 1" },
-	  .explains = { "ldconfig_fails" },
+	  .explains = { "ldconfig_fails", "wrapper_fails" },
 	  .cause = "The toolkit is told to run an ldconfig that this host does not have "
 		   "(/sbin/ldconfig.real is Ubuntu's name for it; others have /sbin/ldconfig).",
 	  .cure = { "ls -l /sbin/ldconfig /sbin/ldconfig.real",
@@ -296,6 +299,7 @@ const struct rule doctor_rules_injection[] = {
 		   "error updating ldcache: exit status",
 		   "ldcache error: process*failed with error code" },
 	  .absent = { "failed with error code: 127" },
+	  .explains = { "wrapper_fails" },
 	  .cause = "ldconfig failed in the container's root: the image's libraries or its "
 		   "/etc/ld.so.conf are damaged, the disk is full, or the image is so large that "
 		   "the limit on ldconfig's memory or time is hit.",
@@ -379,6 +383,7 @@ const struct rule doctor_rules_injection[] = {
 	  .link = REASON_LINK_INJECTION,
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "unsupported capabilities found in", "unknown driver capability" },
+	  .explains = { "wrapper_fails" },
 	  .cause = "NVIDIA_DRIVER_CAPABILITIES of the image or Pod has a word that the toolkit "
 		   "does not know or does not allow, so the container is not started.",
 	  .cure = { "kubectl get pod POD -o yaml | grep -A1 NVIDIA_DRIVER_CAPABILITIES",
@@ -391,6 +396,7 @@ const struct rule doctor_rules_injection[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "cannot set MIG_CONFIG_DEVICES in non privileged container",
 		   "cannot set MIG_MONITOR_DEVICES in non privileged container" },
+	  .explains = { "wrapper_fails" },
 	  .cause = "The container asks to configure or watch MIG (NVIDIA_MIG_CONFIG_DEVICES or "
 		   "NVIDIA_MIG_MONITOR_DEVICES), which the toolkit gives to privileged containers "
 		   "only.",
@@ -403,6 +409,7 @@ const struct rule doctor_rules_injection[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "requesting a CDI device with vendor runtime.nvidia.com is not supported",
 		   "is not supported when requesting other CDI devices" },
+	  .explains = { "wrapper_fails" },
 	  .cause = "One container asks for GPUs in two ways at once: by the environment (which "
 		   "this toolkit turns into CDI devices of runtime.nvidia.com) and by CDI device "
 		   "names.",
@@ -418,7 +425,8 @@ const struct rule doctor_rules_injection[] = {
 		   "failed to stat CDI host device /dev/nvidia-caps",
 		   "stat failed: /proc/driver/nvidia/capabilities/*no such file or directory" },
 	  .absent = { "imex-channels", "missing MIG GPU instance capability path" },
-	  .explains = { "cdi_spec_stale", "device_nodes_missing" },
+	  .explains = { "cdi_spec_stale", "device_nodes_missing", "toolkit_mount_fails",
+			"wrapper_fails" },
 	  .cause = "The device files of a MIG instance (/dev/nvidia-caps/nvidia-capN) do not "
 		   "exist: the instances were changed after the list or CDI specification was "
 		   "made, or nobody created the nodes.",
@@ -472,5 +480,34 @@ const struct rule doctor_rules_injection[] = {
 		    "it)" },
 	  .source = "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/"
 		    "docker-specialized.html" },
+	{ .code = "cdi_annotation_invalid",
+	  .link = REASON_LINK_INJECTION,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "failed to parse CDI device annotations", "invalid CDI device name",
+		   "CDI annotation failed", "unqualified device*missing vendor",
+		   "unqualified device*missing class" },
+	  .explains = { "cdi_device_unknown" },
+	  .cause = "A Pod or plugin asks for a CDI device by a name that is none: it must be "
+		   "vendor/class=device, as nvidia.com/gpu=0.",
+	  .cure = { "kubectl get pod POD -o yaml | grep -A1 cdi.k8s.io",
+		    "Correct the annotation or the --device argument; nvidia-ctk cdi list shows "
+		    "the "
+		    "names" },
+	  .source = "https://github.com/cncf-tags/container-device-interface/blob/main/pkg/cdi/"
+		    "annotations.go" },
+	{ .code = "unrequested_gpus_visible",
+	  .link = REASON_LINK_INJECTION,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "@pod.no_gpu", "@pod.visible_devices=all" },
+	  .any = { "@driver.cards_container", "@driver.ok" },
+	  .absent = { "@pod.gpu", "@pod.privileged" },
+	  .cause = "The Pod asks for no GPU and sees all of them: its image or environment sets "
+		   "NVIDIA_VISIBLE_DEVICES=all, and the toolkit believes any container. Such Pods "
+		   "use cards that others were given.",
+	  .cure = { "Set NVIDIA_VISIBLE_DEVICES=void in that container",
+		    "For good: nvidia-ctk config --in-place --set "
+		    "accept-nvidia-visible-devices-envvar-when-unprivileged=false, with "
+		    "deviceListStrategy volume-mounts or cdi-cri for the device plugin" },
+	  .source = "https://github.com/NVIDIA/k8s-device-plugin/issues/61" },
 	{ .code = NULL },
 };

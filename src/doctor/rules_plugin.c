@@ -196,7 +196,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "no healthy devices present; cannot allocate unhealthy devices",
 		   "cannot allocate unregistered device",
 		   "previously allocated devices are no longer healthy",
-		   "cannot allocate unhealthy devices" },
+		   "cannot allocate unhealthy devices", "can't allocate unregistered device",
+		   "unknown device nvidia.com/" },
 	  .absent = { "marking device as unhealthy", "device marked unhealthy",
 		      "Marking all devices", "fallen off the bus", "Xid (PCI",
 		      "ListAndWatch ended unexpectedly" },
@@ -331,7 +332,9 @@ const struct rule doctor_rules_plugin[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "error building GPU device map", "error getting device handle for index",
 		   "error getting device paths", "error building GPU Device: error getting",
-		   "error getting GPU device minor number" },
+		   "error getting GPU device minor number",
+		   "error while creating plugin: failed to get device",
+		   "failed to get device handle" },
 	  .absent = { "GPU is lost", "Insufficient Permissions", "GPU requires reset",
 		      "minor number: Not Supported" },
 	  .sure = { "Unknown Error", "RmInitAdapter failed" },
@@ -570,12 +573,58 @@ const struct rule doctor_rules_plugin[] = {
 		   "nvidia-caps-imex-channels/channel#: no such file or directory",
 		   "invalid IMEX channel IDs" },
 	  .absent = { "Ignoring requested IMEX channel" },
-	  .explains = { "plugin_no_devices", "node_without_gpu" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "toolkit_mount_fails" },
 	  .cause = "The plugin (or container) is to hand out an IMEX channel, and the node has no "
 		   "such device: the channel was not created, or the driver has no IMEX.",
 	  .cure = { "ls -l /dev/nvidia-caps-imex-channels",
 		    "nvidia-modprobe -i 0:1 (or the module option NVreg_CreateImexChannel0=1), or "
 		    "set imex.required: false" },
 	  .source = "https://github.com/NVIDIA/k8s-device-plugin/blob/main/internal/imex/imex.go" },
+	{ .code = "plugin_answer_invalid",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "no containers return in allocation response",
+		   "unexpectedly allocated less resources than required",
+		   "Update plugin resources failed",
+		   "no devices found allocated in local cache for pod",
+		   "PreStartContainer rpc failed" },
+	  .absent = { "maximum request size for shared resources" },
+	  .explains = { "no_healthy_devices" },
+	  .cause = "The device plugin gave the kubelet an answer that it cannot use (an empty or "
+		   "too short one, or a failed PreStartContainer). This plugin release and this "
+		   "kubelet do not fit, or the plugin has a defect.",
+	  .cure = { "kubectl logs -n kube-system PLUGIN-POD --tail=50; journalctl -u kubelet "
+		    "--since -15min | grep -i device",
+		    "Update the device plugin to its newest release and restart it; then delete "
+		    "the "
+		    "failed Pod" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/cm/"
+		    "devicemanager/manager.go" },
+	{ .code = "container_request_changed",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "changed request for resource" },
+	  .any = { "nvidia.com/", "UnexpectedAdmissionError", "Allocate failed due to" },
+	  .explains = { "no_healthy_devices" },
+	  .cause = "A container asks for another number of GPUs than the kubelet has written down "
+		   "for the same container of the same Pod (a static Pod was edited), and the "
+		   "kubelet refuses that.",
+	  .cure = { "kubectl delete pod POD (for a static Pod: move its manifest out of "
+		    "/etc/kubernetes/manifests, wait, and put it back)" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/cm/"
+		    "devicemanager/manager.go" },
+	{ .code = "config_manager_cannot_signal",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "error sending signal: error finding pid",
+		   "error finding pid: no process found" },
+	  .explains = { "plugin_config_unknown" },
+	  .cause = "The side container that follows the node's label for the plugin's "
+		   "configuration cannot signal the plugin, so a new configuration does not take "
+		   "effect: the Pod does not share its process namespace.",
+	  .cure = { "Set shareProcessNamespace: true in the plugin's Pod (the Helm chart does), "
+		    "then restart the DaemonSet" },
+	  .source = "https://github.com/NVIDIA/k8s-device-plugin/blob/main/cmd/config-manager/"
+		    "main.go" },
 	{ .code = NULL },
 };

@@ -13,7 +13,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .absent = { "@containerd.wrong_file", "@distribution=k3s", "@distribution=rke2",
 		      "@distribution=microk8s", "@distribution=k0s", "@containerd.nvidia" },
 	  .sure = { "@containerd.no_nvidia", "@crio.no_nvidia" },
-	  .explains = { "node_without_gpu", "driver_validation_waits" },
+	  .explains = { "node_without_gpu", "driver_validation_waits", "operator_waits" },
 	  .cause = "The Pod's RuntimeClass asks for a runtime 'nvidia' that the container engine "
 		   "of this node does not have. Its configuration was never written on this node, "
 		   "or was overwritten.",
@@ -33,7 +33,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .sure = { "@containerd.wrong_file" },
 	  .explains = { "runtime_handler_missing", "runtime_not_restarted",
 			"containerd_dropin_not_read", "nvidia_not_default_runtime",
-			"node_without_gpu" },
+			"node_without_gpu", "operator_waits" },
 	  .cause = "The nvidia runtime was written into /etc/containerd/config.toml, but this "
 		   "distribution (k3s, rke2, k0s, microk8s) runs its own containerd with its own "
 		   "configuration, which does not have it.",
@@ -114,7 +114,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .sure = { "@plugin.no_runtime_class", "@pod.no_runtime_class",
 		    "could not load NVML library" },
 	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"toolkit_validation_fails" },
+			"toolkit_validation_fails", "operator_waits" },
 	  .cause = "containerd knows the nvidia runtime but does not use it by default, and the "
 		   "Pod (here usually the device plugin) names no RuntimeClass. So it runs under "
 		   "plain runc and sees neither driver nor card.",
@@ -260,7 +260,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "stat*nvidia-ctk: no such file or directory",
 		   "exec*nvidia-ctk: no such file or directory" },
 	  .sure = { "@toolkit.absent" },
-	  .explains = { "node_without_gpu", "plugin_without_nvml" },
+	  .explains = { "node_without_gpu", "plugin_without_nvml", "wrapper_fails" },
 	  .cause = "The engine is configured for a program of the NVIDIA Container Toolkit that "
 		   "does not exist on this node: the toolkit was removed, or its DaemonSet has not "
 		   "put it there (again).",
@@ -281,7 +281,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "error while loading shared libraries: libnvidia-container.so.1",
 		   "fork/exec*nvidia-container-cli: no such file or directory" },
 	  .absent = { "nvidia-container-cli: initialization error" },
-	  .explains = { "node_without_gpu" },
+	  .explains = { "node_without_gpu", "wrapper_fails" },
 	  .cause = "The hook starts nvidia-container-cli and does not find it, or its library "
 		   "libnvidia-container.so.1: the packages libnvidia-container-tools and "
 		   "libnvidia-container1 are missing or half upgraded.",
@@ -295,7 +295,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "no runtime binary found from candidate list",
 		   "error constructing low-level runtime", "error locating runtime" },
-	  .explains = { "node_without_gpu" },
+	  .explains = { "node_without_gpu", "wrapper_fails" },
 	  .cause = "nvidia-container-runtime is only a wrapper and finds no real runtime to hand "
 		   "over to: neither runc nor crun is on its PATH.",
 	  .cure = { "which runc crun",
@@ -313,6 +313,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "failed to create NVIDIA Container Runtime: error loading config",
 		   "Invalid value for config option",
 		   "nvidia-container-runtime: error loading config" },
+	  .explains = { "wrapper_fails" },
 	  .cause = "The toolkit's own configuration /etc/nvidia-container-runtime/config.toml is "
 		   "missing or cannot be read, so every start of a container with this runtime "
 		   "fails.",
@@ -328,6 +329,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .any = { "invoking the NVIDIA Container Runtime Hook directly",
 		   "Please use the NVIDIA Container Runtime (e.g. specify the --runtime=nvidia "
 		   "flag) instead" },
+	  .explains = { "wrapper_fails" },
 	  .cause = "The toolkit is set to CDI mode, and the container was started with --gpus, "
 		   "which calls the old hook. In that mode the hook refuses to work.",
 	  .cure = { "Start with docker run --runtime=nvidia -e NVIDIA_VISIBLE_DEVICES=all (or "
@@ -359,6 +361,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "open failed: /sys/fs/cgroup/devices/*devices.allow: permission denied" },
 	  .absent = { "@toolkit.no_cgroups" },
 	  .sure = { "@docker.rootless", "rootless" },
+	  .explains = { "toolkit_mount_fails", "wrapper_fails" },
 	  .cause = "The toolkit may not change the container's device cgroup, because the engine "
 		   "runs rootless or inside an unprivileged container (LXC). It must be told not "
 		   "to try.",
@@ -376,7 +379,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "bpf_prog_query(BPF_CGROUP_DEVICE) failed: function not implemented",
 		   "unable to create new device filters program",
 		   "unable to attach new device filters program" },
-	  .explains = { "cgroup_v2_unknown_to_toolkit" },
+	  .explains = { "cgroup_v2_unknown_to_toolkit", "toolkit_mount_fails", "wrapper_fails" },
 	  .cause = "The toolkit's change of the container's device program (cgroup v2, eBPF) is "
 		   "refused by this kernel, because of its age, a missing option or JIT hardening.",
 	  .cure = { "sysctl net.core.bpf_jit_harden; uname -r; nvidia-container-cli -V",
@@ -493,7 +496,8 @@ const struct rule doctor_rules_runtime[] = {
 		   "unable to setup runtime: unable to" },
 	  .absent = { "@containerd.section_ignored" },
 	  .sure = { "no such file or directory", "connection refused" },
-	  .explains = { "driver_validation_waits", "node_without_gpu", "runtime_handler_missing" },
+	  .explains = { "driver_validation_waits", "node_without_gpu", "runtime_handler_missing",
+			"operator_waits" },
 	  .cause = "The operator's toolkit Pod cannot reach the container engine: its socket or "
 		   "configuration file is at another path than it was told (k3s, rke2, microk8s, a "
 		   "moved root), so the nvidia runtime is never set up.",
@@ -504,5 +508,22 @@ const struct rule doctor_rules_runtime[] = {
 		    "and CONTAINERD_CONFIG likewise" },
 	  .source = "https://github.com/NVIDIA/nvidia-container-toolkit/blob/main/cmd/"
 		    "nvidia-ctk-installer/container/runtime/containerd/containerd_linux.go" },
+	{ .code = "pod_network_missing",
+	  .link = REASON_LINK_RUNTIME,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "cni plugin not initialized", "NetworkPluginNotReady",
+		   "failed to setup network for sandbox", "cni config uninitialized",
+		   "network plugin is not ready", "failed to set up sandbox container*network" },
+	  .absent = { "NetworkReady=true" },
+	  .explains = { "node_without_gpu", "plugin_cannot_register" },
+	  .cause = "The node has no working Pod network (its CNI plugin is missing or not ready), "
+		   "so no Pod with a network of its own starts there, GPU or not.",
+	  .cure = { "kubectl get pods -n kube-system -o wide | grep -E "
+		    "'calico|flannel|cilium|weave|cni'",
+		    "ls /etc/cni/net.d; install or repair the CNI plugin, and restart containerd "
+		    "if "
+		    "its configuration was overwritten" },
+	  .source = "https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/"
+		    "network-plugins/" },
 	{ .code = NULL },
 };

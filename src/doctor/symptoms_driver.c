@@ -40,5 +40,17 @@ const struct symptom doctor_symptoms_driver[] = {
 		     "whether the module is loaded, and what it says." } },
 	  .source =
 		  "https://github.com/NVIDIA/gpu-operator/blob/main/cmd/nvidia-validator/main.go" },
+	{ .code = "nvml_fails_on_host",
+	  .link = REASON_LINK_DRIVER,
+	  .any = { "nvml error: unknown error", "nvml error: gpu is lost",
+		   "detection error: nvml error", "Unable to determine the device handle for",
+		   "nvidia-smi*No devices were found", "No devices were found" },
+	  .absent = { "No devices found. Waiting" },
+	  .remain = { "card_does_not_start", "card_off_the_bus", "no_nvidia_card" },
+	  .ask = { { "dmesg | grep -E 'NVRM|Xid' | tail -20",
+		     "why the driver does not start the card (RmInitAdapter), or lost it (Xid "
+		     "79)." },
+		   { "lspci -nn -d 10de:", "whether the machine has the card at all." } },
+	  .source = "https://github.com/NVIDIA/open-gpu-kernel-modules/issues/326" },
 	{ .code = NULL },
 };

@@ -25,5 +25,18 @@ const struct symptom doctor_symptoms_injection[] = {
 		   { "nvidia-smi -L (on the node)", "MIG instances there: the container lacks "
 						    "their nodes below /dev/nvidia-caps." } },
 	  .source = "https://github.com/NVIDIA/go-nvml/blob/main/pkg/nvml/const.go" },
+	{ .code = "toolkit_mount_fails",
+	  .link = REASON_LINK_INJECTION,
+	  .any = { "nvidia-container-cli: mount error",
+		   "nvidia-container-cli*mount operation failed" },
+	  .absent = { "bpf_prog" },
+	  .remain = { "image_has_driver_files", "root_file_system_read_only",
+		      "mig_device_nodes_missing" },
+	  .ask = { { "journalctl -u containerd -u docker --since -10min | grep "
+		     "'nvidia-container-cli'",
+		     "the file that could not be made or found, and why." },
+		   { "docker run --rm --gpus all nvidia/cuda:12.4.1-base-ubuntu22.04 nvidia-smi",
+		     "works: the other image has driver files of its own; fails too: the host." } },
+	  .source = "https://github.com/NVIDIA/libnvidia-container/blob/main/src/nvc_mount.c" },
 	{ .code = NULL },
 };
