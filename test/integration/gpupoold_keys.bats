@@ -305,8 +305,8 @@ start_rows() {
 		gpupool.paths.stateDirectory | {} | "/run/x1" | file /run/x1 gpupoold.lock | "/run/x2" | file /run/x2 gpupoold.lock
 		gpupool.paths.runDirectory | {} | "/run/x3" | file /run/x3 inventory.json | "/run/x4" | file /run/x4 inventory.json
 		gpupool.paths.cdiDirectory | {} | "/run/x5" | file /run/x5 k8s.device-plugin.nvidia.com-gpu.json | "/run/x6" | file /run/x6 k8s.device-plugin.nvidia.com-gpu.json
-		gpupool.probePeriod | {} | "1s" | probed_soon | "1h" | not_probed
-		gpupool.probeTimeout | {} | "300ms" | hang_seen | "1m" | hang_not_seen
+		gpupool.probePeriod | {} | "1s" | looks_again | "1h" | looks_no_more
+		gpupool.probeTimeout | {} | "300ms" | waits_for 0.3 | "1500ms" | waits_for 1.5
 	END
 }
 
@@ -320,11 +320,12 @@ no_metrics() { lists && not scrape metrics 2>/dev/null; }
 asks_runtime() { wait_for 5 says "devices are given by CDI"; }
 no_runtime() { lists && not says "devices are given by CDI"; }
 file() { wait_for 5 inside test -e "$1/$2"; }
-probes() { awk '$1 == "gpupool_probe_age_seconds" && $2 > 2.5' <(scrape metrics) | grep -q .; }
-probed_soon() { lists && not wait_for 4 probes; }
-not_probed() { lists && wait_for 6 probes; }
-hang_seen() { lists && driver_fault hang && wait_for 5 counts_are $GPU 8 0; }
-hang_not_seen() { lists && driver_fault hang && not wait_for 3 counts_are $GPU 8 0; }
+# Those of the start are over: what events begin is looked at once more.
+first_looks() { wait_for 20 says "events of 8 cards" && sleep 3; }
+looks() { metric gpupool_probes_total; }
+looks_again() { local before; lists && first_looks && before=$(looks) && wait_for 30 looked_since "$before"; }
+looks_no_more() { local before; lists && first_looks && before=$(looks) && sleep 8 && is "$before" looks; }
+waits_for() { lists && driver_fault hang && wait_for 20 says "the driver gave no answer in $1 s"; }
 
 see_start() { # WITH KEY VALUE SEEN
 	inside sh -c ': >'$LOG
