@@ -291,6 +291,13 @@ static void sweep(void *user)
 
 /* ---- start and end ---- */
 
+/* What stands there is not what ledger_write() wrote: other words, another kind of file, or too many bytes. */
+static bool is_no_ledger(int r)
+{
+	return r == -EINVAL || r == -EISDIR || r == -EFBIG;
+}
+
+/* One that is there and cannot be read has holders that nobody else may know: it is not begun without them. */
 static int read_ledger(struct daemon *daemon, struct error *error)
 {
 	autostrbuf path = STRBUF_INIT(PATH_MAX), aside = STRBUF_INIT(PATH_MAX);
@@ -304,12 +311,22 @@ static int read_ledger(struct daemon *daemon, struct error *error)
 	int r = ledger_read(&daemon->ledger, path.data, loop_now_ms(daemon->loop), &damage, &own);
 	if (damage.text[0])
 		daemon_warning(daemon, "%s", damage.text);
-	if (r != -EINVAL)
-		return r < 0 ? error_set(error, -r, "%s", own.message) : 0;
+	if (r == 0)
+		return 0;
+	if (r == -ENOMEM)
+		return error_no_memory(error);
+	if (!is_no_ledger(r))
+		return error_set(error, -r,
+				 "%s. It says who holds which card: make it readable, or move it "
+				 "away, and what the kubelet wrote down counts alone",
+				 own.message);
+	if (rename(path.data, aside.data) < 0)
+		return error_set(error, errno,
+				 "%s is no ledger, and it cannot be moved away: %s; move it, or "
+				 "remove %s",
+				 path.data, strerror(errno), aside.data);
 	daemon_error(daemon, "%s; it is moved to %s, and what the kubelet wrote down counts alone",
 		     own.message, aside.data);
-	if (rename(path.data, aside.data) < 0)
-		return error_set_errno(error, errno, "cannot move %s", path.data);
 	return 0;
 }
 

@@ -77,6 +77,33 @@ teardown() {
 	soon 5 is 2 metric gpupool_devices_held mode=\"whole\"
 }
 
+@test "what is no ledger is moved away at the start, and one that cannot be read is not guessed" {
+	kubelet start
+	inside mkdir -p /run/state/ledger/inside
+	node_start
+	soon 15 counts_are $GPU 8 8
+	says "/run/state/ledger.damaged"
+	run_pod one $GPU=3
+	soon 5 inside grep -q podUID /run/state/ledger
+	node_stop KILL
+	# The name is taken by a directory now.
+	inside sh -c 'head -c 9000000 /dev/zero >/run/state/ledger'
+	node_start
+	wait "$DAEMON" && status=0 || status=$?
+	[ "$status" = 1 ]
+	says "remove /run/state/ledger.damaged"
+	inside rm -r /run/state/ledger.damaged
+	node_start
+	soon 15 is 3 metric gpupool_devices_held mode=\"whole\"
+	node_stop KILL
+	inside ln -sf ledger /run/state/ledger
+	node_start
+	wait "$DAEMON" && status=0 || status=$?
+	[ "$status" = 1 ]
+	says "make it readable"
+	inside test -L /run/state/ledger
+}
+
 @test "the state directory is removed while it runs: made again with its lock, and one daemon remains" {
 	begin
 	run_pod one $GPU=2
