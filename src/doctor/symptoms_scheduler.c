@@ -8,7 +8,7 @@ const struct symptom doctor_symptoms_scheduler[] = {
 	  .any = { "Insufficient nvidia.com/gpu", "Insufficient nvidia.com/mig-",
 		   "Insufficient amd.com/gpu" },
 	  .absent = { "Successfully assigned" },
-	  .remain = { "gpus_all_held" },
+	  .remain = { "gpus_all_held", "plugin_before_driver" },
 	  .ask = { { "kubectl get nodes -o "
 		     "custom-columns=NAME:.metadata.name,GPU:.status.allocatable.nvidia\\\\.com/"
 		     "gpu",
