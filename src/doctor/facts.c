@@ -9,7 +9,7 @@
 #include "base/base.h"
 
 struct facts {
-	struct fact *items;
+	struct fact **items; /* each for itself: they stay where they are */
 	size_t count, capacity;
 	/* Index + 1 of the first and last fact of a key, and of the next one of the same key. */
 	size_t first[FACT_MAX], last[FACT_MAX], told[FACT_MAX];
@@ -59,6 +59,7 @@ static void free_fact(struct fact *fact)
 	free(fact->value);
 	free(fact->source);
 	free(fact->text);
+	free(fact);
 }
 
 void facts_free(struct facts *facts)
@@ -66,7 +67,7 @@ void facts_free(struct facts *facts)
 	if (!facts)
 		return;
 	for (size_t i = 0; i < facts->count; i++)
-		free_fact(&facts->items[i]);
+		free_fact(facts->items[i]);
 	free(facts->items);
 	free(facts->next);
 	free(facts);
@@ -79,7 +80,7 @@ size_t facts_count(const struct facts *facts)
 
 const struct fact *facts_at(const struct facts *facts, size_t index)
 {
-	return index < facts->count ? &facts->items[index] : NULL;
+	return index < facts->count ? facts->items[index] : NULL;
 }
 
 /* '*' is any text; case does not count. */
@@ -111,8 +112,8 @@ const struct fact *facts_first(const struct facts *facts, enum fact_key key, con
 	if ((int)key < 0 || key >= FACT_MAX)
 		return NULL;
 	for (size_t at = facts->first[key]; at; at = facts->next[at - 1])
-		if (!glob || glob_fits(glob, facts->items[at - 1].value))
-			return &facts->items[at - 1];
+		if (!glob || glob_fits(glob, facts->items[at - 1]->value))
+			return facts->items[at - 1];
 	return NULL;
 }
 
@@ -126,7 +127,7 @@ const struct fact *facts_match(const struct facts *facts, const char *condition)
 static bool is_told(const struct facts *facts, enum fact_key key, const char *value, size_t length)
 {
 	for (size_t at = facts->first[key]; at; at = facts->next[at - 1]) {
-		const char *told = facts->items[at - 1].value;
+		const char *told = facts->items[at - 1]->value;
 
 		if (strncmp(told, value, length) == 0 && !told[length])
 			return true;
@@ -134,12 +135,30 @@ static bool is_told(const struct facts *facts, enum fact_key key, const char *va
 	return false;
 }
 
+static struct fact *make_fact(enum fact_key key, const char *value, size_t length,
+			      const struct fact_place *where)
+{
+	size_t text = where->length < FACT_TEXT_MAX ? where->length : FACT_TEXT_MAX;
+	struct fact *fact = calloc(1, sizeof(*fact));
+
+	if (!fact)
+		return NULL;
+	fact->key = key;
+	fact->line = where->line;
+	fact->value = strndup(value, length);
+	fact->source = strdup(where->source);
+	fact->text = strndup(where->text ? where->text : "", where->text ? text : 0);
+	if (fact->value && fact->source && fact->text)
+		return fact;
+	free_fact(fact);
+	return NULL;
+}
+
 int facts_tell(struct facts *facts, enum fact_key key, const char *value,
 	       const struct fact_place *where)
 {
 	size_t length;
-	size_t text = where->length < FACT_TEXT_MAX ? where->length : FACT_TEXT_MAX;
-	struct fact fact = { .key = key, .line = where->line };
+	struct fact *fact;
 
 	value = value ? value : "";
 	length = strnlen(value, FACT_VALUE_MAX - 1);
@@ -149,13 +168,9 @@ int facts_tell(struct facts *facts, enum fact_key key, const char *value,
 	    vec_reserve(&facts->next, &facts->next_capacity, facts->count + 1,
 			sizeof(*facts->next)) < 0)
 		return -ENOMEM;
-	fact.value = strndup(value, length);
-	fact.source = strdup(where->source);
-	fact.text = strndup(where->text ? where->text : "", where->text ? text : 0);
-	if (!fact.value || !fact.source || !fact.text) {
-		free_fact(&fact);
+	fact = make_fact(key, value, length, where);
+	if (!fact)
 		return -ENOMEM;
-	}
 	facts->items[facts->count++] = fact;
 	facts->next[facts->count - 1] = 0;
 	if (facts->last[key])

@@ -89,7 +89,7 @@
 	M(DRIVER_CARDS_HOST, "driver.cards_host", "number of cards below a heading that says host or node", "smi") \
 	M(DRIVER_CARDS_CONTAINER, "driver.cards_container", "number of cards below a heading that says container", "smi") \
 	M(DRIVER_OLD_FOR_KERNEL, "driver.old_for_kernel", "the kernel is 5.18 or newer and the driver older than 510, or 6.8 and older than 535.161", "combine") \
-	M(DRIVER_OPERATOR_POD, "driver.pod", "STATUS of a driver DaemonSet's Pod (Running, CrashLoopBackOff, ImagePullBackOff, Init:0/1, ...)", "tables") \
+	M(DRIVER_POD, "driver.pod", "STATUS of a driver DaemonSet's Pod (Running, CrashLoopBackOff, ImagePullBackOff, Init:0/1, ...)", "tables") \
 	/* One card. */ \
 	M(CARD_MODEL, "card.model", "name of a card: NVIDIA A100-SXM4-40GB", "smi, labels") \
 	M(CARD_MODELS_DIFFER, "card.models_differ", "cards of one listing have different names", "smi") \
@@ -269,6 +269,7 @@
 	M(NODE_GPU_CAPACITY, "node.gpu.capacity", "GPUs in Capacity (the resource that ends in /gpu)", "kubernetes") \
 	M(NODE_GPU_ALLOCATABLE, "node.gpu.allocatable", "GPUs in Allocatable", "kubernetes") \
 	M(NODE_GPU_NONE, "node.gpu.none", "a Capacity or Allocatable without any GPU resource", "kubernetes") \
+	M(NODE_GPU_NOWHERE, "node.gpu.nowhere", "no node of all that were seen has a GPU resource", "combine") \
 	M(NODE_GPU_SOME, "node.gpu.some", "a GPU resource with more than 0", "kubernetes, tables") \
 	M(NODE_GPU_ZERO, "node.gpu.zero", "a GPU resource with 0 allocatable", "kubernetes, tables") \
 	M(NODE_GPU_UNHEALTHY, "node.gpu.unhealthy", "allocatable below capacity: \"7 of 8\"", "combine") \

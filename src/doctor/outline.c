@@ -366,14 +366,16 @@ static void keyed(struct flow *flow, char *key, size_t length, char *value, char
 		pop_to(outline, outline->header);
 }
 
+/* A value of a list, or a section's name as nvidia-smi -q prints it: what is deeper is below it. */
 static void bare(struct flow *flow, char *line)
 {
 	char *value = scalar(line);
-	bool array = flow->outline->array;
 
-	if (*value)
-		leaf(flow, "", 0, value, 0);
-	flow->outline->array = array;
+	if (!*value)
+		return;
+	leaf(flow, "", 0, value, 0);
+	if (!flow->outline->toml)
+		push(flow->outline, flow->indent, false, value, strlen(value));
 }
 
 /* "12:  key" of grep -n; a time has a digit behind its colon. */

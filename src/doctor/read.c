@@ -12,9 +12,8 @@
 #include "doctor/reader.h"
 
 static const struct key_row *const tables[] = {
-	keys_object,
-	keys_pod,
-	keys_node,
+	keys_object, keys_pod, keys_node, keys_plugin, keys_runtime,
+	keys_docker, keys_cdi, keys_smi,  keys_dra,    keys_host,
 };
 
 /* All rows by their key: open addressing, made once; a row of the same key is the next found. */
@@ -58,6 +57,8 @@ struct readers *readers_new(struct facts *facts)
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		for (const struct key_row *row = tables[i]; row->key; row++)
 			map_add(readers->keys, row);
+	read_host_init(readers);
+	readers->listing.column = readers->listing.selector = -1;
 	readers->place = (struct fact_place){ readers->source, 0, readers->text, 0 };
 	return readers;
 }
@@ -123,6 +124,12 @@ bool heading_has(const struct readers *readers, const char *word)
 static void end_block(struct readers *readers)
 {
 	end_object(readers);
+	end_runtime(readers);
+	end_docker(readers);
+	end_cdi(readers);
+	end_smi(readers);
+	end_table(readers);
+	end_host(readers);
 	outline_reset(&readers->outline);
 }
 
@@ -250,6 +257,28 @@ bool read_is_heading(const char *line, size_t length)
 	return heading_text(start, strlen(start), &command) != NULL;
 }
 
+static const struct {
+	const char *word;
+	unsigned hint;
+} hints[] = {
+	{ "history", HINT_HISTORY },    { "commands", HINT_HISTORY },
+	{ "lsmod", HINT_MODULES },      { "/proc/modules", HINT_MODULES },
+	{ "ls /dev", HINT_DEV },        { "ls -l /dev", HINT_DEV },
+	{ "ls -la /dev", HINT_DEV },    { "cgroup", HINT_CGROUP },
+	{ "getenforce", HINT_ENFORCE }, { "helm", HINT_HELM },
+	{ "chart", HINT_HELM },
+};
+
+static unsigned hints_of(const char *heading)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++)
+		if (has(heading, hints[i].word))
+			found |= hints[i].hint;
+	return found;
+}
+
 static void take_heading(struct readers *readers, const char *text, bool command)
 {
 	/* A fence goes on with what its heading said. */
@@ -259,8 +288,10 @@ static void take_heading(struct readers *readers, const char *text, bool command
 	readers->heading_empty = true;
 	if (*text)
 		readers->where = where_of(text);
-	if (command)
-		readers->heading_command = true;
+	if (*text)
+		readers->hints = hints_of(text);
+	if (command || begins_command(text))
+		read_command(readers, text);
 }
 
 int readers_source(struct readers *readers, const char *name)
@@ -282,19 +313,29 @@ int readers_source(struct readers *readers, const char *name)
 	readers->place = (struct fact_place){ copy, 0, readers->text, 0 };
 	readers->heading[0] = '\0';
 	readers->where = where_of(name);
+	readers->hints = hints_of(name);
 	return readers->failed;
 }
 
-/* Keys that are names of somebody: resources, labels. */
+/* Keys that are names of somebody: resources, labels, configurations. */
 static void read_named_leaf(struct readers *readers, const char *key, char *value)
 {
+	const char *parent = outline_up(&readers->outline, 1);
+
+	if (readers->separator == '[') {
+		read_toml_header(readers);
+		return;
+	}
+	if (same(parent, "featureGates"))
+		tellf(readers, FACT_FEATURE_GATE, "%s=%s", key, value);
+	read_config_name(readers, key);
 	if (!strchr(key, '/') && !same(key, "cpu") && !same(key, "memory") && !same(key, "pods"))
 		return;
-	if (read_resource(readers, key, value))
+	if (read_resource(readers, key, value) || read_cdi_name(readers, key, value))
 		return;
-	if (same(outline_up(&readers->outline, 1), "nodeSelector"))
+	if (same(parent, "nodeSelector"))
 		read_selector(readers, key, value);
-	else if (same(outline_up(&readers->outline, 1), "Taints"))
+	else if (same(parent, "Taints"))
 		read_taint_pair(readers, key);
 	else
 		read_label(readers, key, value);
@@ -304,10 +345,15 @@ static void read_bare_leaf(struct readers *readers, char *value)
 {
 	const char *parent = outline_up(&readers->outline, 0);
 
+	if (read_runtime_item(readers, parent, value) || read_docker_item(readers, parent, value) ||
+	    read_cdi_item(readers, parent, value))
+		return;
 	if (same(parent, "Taints"))
 		read_taint(readers, value);
 	else if (same(parent, "Tolerations"))
 		read_toleration(readers, value);
+	else if (strchr(value, ',') && strchr(value, '='))
+		read_label_list(readers, value);
 }
 
 static void take_leaf(void *context, const char *key, char *value)
@@ -354,7 +400,9 @@ int readers_line(struct readers *readers, const char *line, size_t length, uint6
 	take_place(readers, number);
 	if (heading)
 		take_heading(readers, heading, command);
-	else
+	else if (!read_smi_line(readers, readers->line) &&
+		 !read_table_line(readers, readers->line) &&
+		 !read_host_line(readers, readers->line))
 		outline_line(&readers->outline, readers->line, take_leaf, readers);
 	readers->heading_empty = heading != NULL;
 	return readers->failed;
@@ -363,5 +411,6 @@ int readers_line(struct readers *readers, const char *line, size_t length, uint6
 int readers_end(struct readers *readers)
 {
 	end_block(readers);
+	combine(readers);
 	return readers->failed;
 }

@@ -45,6 +45,13 @@ static void leaf_unschedulable(struct readers *readers, const char *key, char *v
 		tell(readers, FACT_NODE_UNSCHEDULABLE, readers->object.name);
 }
 
+/* The first label stands beside the word. */
+static void leaf_labels(struct readers *readers, const char *key, char *value)
+{
+	(void)key;
+	read_label_list(readers, value);
+}
+
 /* How to add a distribution: a word of a version, path, system or name. */
 static const struct {
 	const char *word, *name;
@@ -205,6 +212,7 @@ static void leaf_policy(struct readers *readers, const char *key, char *value)
 
 const struct key_row keys_node[] = {
 	{ "taints", leaf_taints },
+	{ "labels", leaf_labels },
 	{ "unschedulable", leaf_unschedulable },
 	{ "os image", leaf_system },
 	{ "osimage", leaf_system },

@@ -57,6 +57,14 @@ size_t split(char *line, char **ret, size_t most)
 	return count;
 }
 
+bool read_names_nvidia(const char *line)
+{
+	for (; *line; line++)
+		if ((*line == 'n' || *line == 'N') && ((line[1] | 32) == 'v'))
+			return true;
+	return false;
+}
+
 bool is_number(const char *text)
 {
 	return *text && text[strspn(text, "0123456789")] == '\0';
@@ -139,7 +147,6 @@ static const struct {
 	{ "dra-driver", COMPONENT_DRA },
 	{ "dra-controller", COMPONENT_DRA },
 	{ "compute-domain-", COMPONENT_DRA },
-	{ "hami-", COMPONENT_HAMI },
 	{ "gpu-feature-discovery", COMPONENT_DISCOVERY },
 	{ "node-feature-discovery", COMPONENT_NFD },
 	{ "nfd-worker", COMPONENT_NFD },
@@ -148,6 +155,7 @@ static const struct {
 	{ "device-plugin", COMPONENT_PLUGIN },
 	{ "gpushare-device", COMPONENT_PLUGIN },
 	{ "nvdp-", COMPONENT_PLUGIN },
+	{ "hami-", COMPONENT_HAMI },
 	{ "nvidia-driver-daemonset", COMPONENT_DRIVER },
 	{ "driver-daemonset", COMPONENT_DRIVER },
 	{ "nvidia-driver-installer", COMPONENT_DRIVER },

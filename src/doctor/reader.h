@@ -108,9 +108,9 @@ struct node {
 
 /* A containerd configuration, while its lines come by. */
 struct containerd {
-	bool seen, main_file, etc, own, whole;
+	bool seen, main_file;
 	char version[8], default_name[NAME_MAX_];
-	bool imports, imports_empty, cri_disabled, old_default;
+	bool imports, cri_disabled, old_default;
 	unsigned sections; /* bits: 1 cri, 2 grpc_cri, 4 cri_v1 */
 	struct {
 		char name[NAME_MAX_];
@@ -128,57 +128,72 @@ struct crio {
 
 /* daemon.json, docker info, docker inspect. */
 struct docker {
-	bool daemon, info, inspect, nvidia, runtimes, requests, no_requests, capabilities, compute;
-	bool driver_capability;
-	char asked[96];
+	bool daemon, info, inspect, nvidia, runtimes, capabilities, compute, driver_capability;
+	char asked[96]; /* capabilities of a device request */
+	struct kept place;
 };
 
 struct cdi {
 	bool spec;
 	unsigned devices;
-	bool none;
 };
 
 /* One listing of nvidia-smi. */
 struct smi {
-	bool any, detail, table, processes;
+	bool any, detail, processes, no_instances;
 	unsigned cards, mig_on, mig_off, instances, row;
 	char model[NAME_MAX_], profile[24];
 	bool models_differ, profiles_differ;
-	/* Of -q and -x: the card at hand. */
+	bool tag; /* the leaf at hand is of XML, below PARENT */
+	char parent[48];
+	/* The card at hand; MiB, W; 0 or -1: not said. */
 	long pcie_now, pcie_most, width_now, width_most, power_limit, power_default, used, total;
-	bool idle;
-	bool in_reasons;
+	bool busy;
 };
 
+enum listing_kind {
+	LISTING_NONE,
+	LISTING_PODS,
+	LISTING_NODES,
+	LISTING_DAEMONSETS,
+	LISTING_CLASSES,
+	LISTING_SLICES,
+	LISTING_RUNTIMECLASSES,
+	LISTING_EVENTS,
+	LISTING_CLAIMS,
+	LISTING_CUSTOM_GPU,
+	LISTING_HELM,
+};
+
+/* The table at hand. */
 struct listing {
-	enum {
-		LISTING_NONE,
-		LISTING_PODS,
-		LISTING_NODES,
-		LISTING_DAEMONSETS,
-		LISTING_CLASSES,
-		LISTING_SLICES,
-		LISTING_RUNTIMECLASSES,
-		LISTING_EVENTS,
-		LISTING_CLAIMS,
-		LISTING_LSMOD,
-		LISTING_CUSTOM_GPU,
-		LISTING_HELM
-	} kind;
-	bool namespaces, all, plugin, mps, nvidia_class, gpu_slice;
-	unsigned rows, plugins;
-	char plugin_name[NAME_MAX_];
-	int column; /* of the GPU count in custom columns */
+	int kind;
+	bool all; /* of all namespaces */
+	bool plugin, nvidia_class, gpu_slice;
+	unsigned rows, sets;
+	int column, selector; /* where NODE (or GPU) and NODE SELECTOR stand; -1 */
+	char set_name[NAME_MAX_], set_selector[NAME_MAX_];
+	struct {
+		char node[NAME_MAX_], owner[NAME_MAX_];
+	} plugins[16];
+	size_t plugin_count;
 };
 
+/* Lists of the host. */
 struct host {
-	bool lsmod, nvidia, uvm, lspci, lspci_nvidia, libraries, libml, libcuda, sockets,
-		other_socket;
-	bool dev, dev_card, dev_uvm, configure, restarted;
-	bool plugin_log;
-	unsigned lsmod_rows, lspci_rows, socket_count;
-	char library_version[32];
+	bool nvidia, uvm, lspci_nvidia, libml, libcuda, sockets, other_socket, cdi_files;
+	bool dev, dev_card, dev_uvm;
+	unsigned lsmod_rows, lspci_rows, rows;
+};
+
+/* What the heading, or the name of the source where there is none, is about. */
+enum {
+	HINT_HISTORY = 1,
+	HINT_MODULES = 2,
+	HINT_DEV = 4,
+	HINT_CGROUP = 8,
+	HINT_ENFORCE = 16,
+	HINT_HELM = 32,
 };
 
 struct readers {
@@ -191,7 +206,7 @@ struct readers {
 	char heading[256];  /* "" for none */
 	uint64_t heading_line;
 	enum where where;
-	bool heading_command;
+	unsigned hints;
 	bool heading_empty; /* no line came after the heading */
 	int failed;         /* 0 or -ENOMEM */
 	char separator;     /* of the leaf at hand */
@@ -205,12 +220,18 @@ struct readers {
 	struct listing listing;
 	struct host host;
 	/* Over everything. */
+	bool configured, restarted; /* by a history of commands */
+	struct kept configured_place;
+	struct kept listed, listed_container; /* nvidia-smi with cards */
+	bool mps_daemon, scheduled, plugin_seen;
+	unsigned instances; /* of MIG, in listings of nvidia-smi */
 	struct node *nodes;
 	size_t node_count, node_capacity;
 	uint64_t *label_hashes; /* of "key=value" and of "key" */
 	size_t label_count;
 	struct reader_map *keys;
-	char line[65536 + 1]; /* a copy that readers cut up */
+	uint64_t filter[1024]; /* read_host.c */
+	char line[65536 + 1];  /* a copy that readers cut up */
 };
 
 /* A leaf with this last key. VALUE is "" where the key opens a block. */
@@ -250,6 +271,15 @@ void read_kernel(struct readers *readers, const char *release);
 void read_kubelet_version(struct readers *readers, const char *value);
 /* Name of a card, up to END where that stands in it. */
 void read_model(struct readers *readers, const char *name, const char *end);
+void read_toml_header(struct readers *readers);
+bool read_runtime_item(struct readers *readers, const char *list, const char *value);
+bool read_docker_item(struct readers *readers, const char *list, const char *value);
+bool read_cdi_item(struct readers *readers, const char *list, const char *value);
+bool read_cdi_name(struct readers *readers, const char *kind, const char *device);
+void read_config_name(struct readers *readers, const char *key);
+/* The version at the end of the name of a driver's file; "" for others. */
+void driver_file_version(const char *path, char *ret, size_t size);
+void read_smi_tag(struct readers *readers, const char *tag, char *text); /* <tag>text</tag> */
 void read_command(struct readers *readers, const char *command);
 
 /* The end of a block: what only then can be told. */
@@ -280,8 +310,10 @@ bool starts(const char *text, const char *start);  /* any case */
 bool ends(const char *text, const char *end);      /* any case */
 bool same(const char *text, const char *other);    /* any case */
 size_t split(char *line, char **ret, size_t most); /* at blanks; the line is cut up */
-bool is_number(const char *text);                  /* digits only, at least one */
-long count_of(const char *text); /* of digits alone, up to nine; -1 for all else */
+bool read_names_nvidia(const char *line);          /* has "nv" */
+void read_host_init(struct readers *readers);
+bool is_number(const char *text); /* digits only, at least one */
+long count_of(const char *text);  /* of digits alone, up to nine; -1 for all else */
 bool copy_version(const char *text, char *ret, size_t size); /* the first a.b[.c] of TEXT */
 int compare_versions(const char *left, const char *right);   /* below, 0, above */
 bool is_gpu_resource(const char *name);

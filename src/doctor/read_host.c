@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host: versions, modules, kernel lines, folders, packages, what was typed. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "doctor/reader.h"
+
+/* How to add a command: words of it, and what it is called. The first that fits. */
+static const struct {
+	const char *words[2];
+	const char *name;
+} commands[] = {
+	{ { "daemon-reload" }, "daemon_reload" },
+	{ { "systemctl", "restart containerd" }, "restart_containerd" },
+	{ { "service containerd restart" }, "restart_containerd" },
+	{ { "systemctl", "restart docker" }, "restart_docker" },
+	{ { "service docker restart" }, "restart_docker" },
+	{ { "systemctl", "restart crio" }, "restart_crio" },
+	{ { "systemctl", "restart cri-o" }, "restart_crio" },
+	{ { "systemctl", "restart kubelet" }, "restart_kubelet" },
+	{ { "systemctl", "restart k3s" }, "restart_k3s" },
+	{ { "systemctl", "restart rke2" }, "restart_rke2" },
+	{ { "nvidia-ctk", "runtime configure" }, "configure_runtime" },
+	{ { "nvidia-smi", " -cgi" }, "mig_create" },
+	{ { "nvidia-smi", " -cci" }, "mig_create" },
+	{ { "nvidia-smi", " -dgi" }, "mig_destroy" },
+	{ { "nvidia-smi", " -dci" }, "mig_destroy" },
+	{ { "nvidia-smi", " -mig" }, "mig_mode" },
+	{ { "nvidia-smi", " -r" }, "gpu_reset" },
+	{ { "nvidia-smi", "--gpu-reset" }, "gpu_reset" },
+	{ { "nvidia-smi", " -pm" }, "persistence" },
+	{ { "nvidia-smi", " -c " }, "compute_mode" },
+	{ { "apt", "upgrade" }, "upgrade_packages" },
+	{ { "unattended-upgrade" }, "upgrade_packages" },
+	{ { "dnf", "update" }, "upgrade_packages" },
+	{ { "yum", "update" }, "upgrade_packages" },
+	{ { "rmmod nvidia" }, "driver_unload" },
+	{ { "modprobe -r nvidia" }, "driver_unload" },
+	{ { "apt", "install nvidia-driver" }, "driver_install" },
+	{ { "NVIDIA-Linux-x86_64", ".run" }, "driver_install" },
+	{ { "reboot" }, "reboot" },
+};
+
+static void note_restart(struct readers *readers, const char *name)
+{
+	if (strcmp(name, "configure_runtime") == 0) {
+		readers->configured = true;
+		readers->restarted = false;
+		keep(readers, &readers->configured_place);
+	} else if (starts(name, "restart_") || strcmp(name, "reboot") == 0) {
+		readers->restarted = true;
+	}
+}
+
+void read_command(struct readers *readers, const char *command)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!has(command, commands[i].words[0]) ||
+		    (commands[i].words[1] && !has(command, commands[i].words[1])))
+			continue;
+		tell(readers, FACT_HOST_COMMAND, commands[i].name);
+		note_restart(readers, commands[i].name);
+		return;
+	}
+}
+
+/* Modules. */
+
+static const char *const modules[] = { "nvidia",         "nvidia_uvm", "nvidia_drm",
+				       "nvidia_modeset", "nouveau",    "nvidia_peermem",
+				       "vfio_pci",       "nvidia_fs",  "gdrdrv" };
+
+/* name size used by; or the name alone, as grep shows it. */
+static bool module_row(struct readers *readers, char **words, size_t count)
+{
+	bool listed = readers->hints & HINT_MODULES;
+	struct host *host = &readers->host;
+
+	if (!(count >= 3 && is_number(words[1]) &&
+	      (is_number(words[2]) || strcmp(words[2], "-2") == 0)) &&
+	    !(listed && count == 1))
+		return false;
+	if (!listed && !starts(words[0], "nvidia") && !same(words[0], "nouveau"))
+		return false;
+	tell(readers, FACT_SEEN_LSMOD, NULL);
+	host->lsmod_rows++;
+	host->nvidia |= same(words[0], "nvidia");
+	host->uvm |= same(words[0], "nvidia_uvm");
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++)
+		if (same(words[0], modules[i]))
+			tell(readers, FACT_DRIVER_MODULE, modules[i]);
+	if (same(words[0], "nvidia"))
+		tell(readers, FACT_DRIVER_LOADED, NULL);
+	if (same(words[0], "nouveau"))
+		tell(readers, FACT_DRIVER_NOUVEAU, NULL);
+	return true;
+}
+
+static void end_modules(struct readers *readers)
+{
+	const struct host *host = &readers->host;
+
+	if (host->lsmod_rows >= 5 && !host->nvidia)
+		tell(readers, FACT_DRIVER_NOT_LOADED, NULL);
+	/* uvm uses nvidia: one list that has the other users of it and not uvm is whole enough. */
+	if (host->lsmod_rows >= 2 && host->nvidia && !host->uvm)
+		tell(readers, FACT_DRIVER_NO_UVM, NULL);
+	if (host->lspci_rows >= 8 && !host->lspci_nvidia)
+		tell(readers, FACT_DRIVER_NO_CARD, NULL);
+}
+
+/* PCI. */
+
+static bool pci_line(struct readers *readers, const char *line)
+{
+	const char *width = strstr(line, "LnkSta:");
+
+	if (width && has(width, "Width") && has(width, "(downgraded)"))
+		tell(readers, FACT_CARD_PCIE_WIDTH_LOW, "downgraded");
+	if (strspn(line, "0123456789abcdef:") < 5 || !strstr(line, ": ") ||
+	    line[strspn(line, "0123456789abcdef:")] != '.')
+		return false;
+	readers->host.lspci_rows++;
+	tell(readers, FACT_SEEN_LSPCI, NULL);
+	readers->host.lspci_nvidia |= has(line, "NVIDIA") || has(line, "10de");
+	return true;
+}
+
+static void leaf_kernel_driver(struct readers *readers, const char *key, char *value)
+{
+	(void)key;
+	if (same(value, "vfio-pci"))
+		tell(readers, FACT_DRIVER_VFIO, NULL);
+	if (same(value, "nouveau"))
+		tell(readers, FACT_DRIVER_NOUVEAU, NULL);
+}
+
+/* The kernel. */
+
+static void module_version(struct readers *readers, const char *line)
+{
+	const char *at = strcasestr(line, "Kernel Module");
+	char version[24];
+
+	if (!at || !copy_version(at, version, sizeof(version)))
+		return;
+	tell(readers, FACT_DRIVER_MODULE_VERSION, version);
+	tell(readers, FACT_DRIVER_LOADED, NULL);
+	tell(readers,
+	     has(line, "Open Kernel Module") ? FACT_DRIVER_OPEN_MODULE : FACT_DRIVER_CLOSED_MODULE,
+	     NULL);
+}
+
+/* "API mismatch: the client has the version A, but NVRM: this kernel module has the version B." */
+static void mismatch(struct readers *readers, const char *line)
+{
+	const char *client = strcasestr(line, "client has the version");
+	const char *module = strcasestr(line, "kernel module has the version");
+	char version[24];
+
+	if (client && copy_version(client, version, sizeof(version)))
+		tell(readers, FACT_DRIVER_LIBRARY_VERSION, version);
+	if (module && copy_version(module, version, sizeof(version)))
+		tell(readers, FACT_DRIVER_MODULE_VERSION, version);
+}
+
+static void xid(struct readers *readers, const char *line)
+{
+	const char *at = strstr(line, "Xid (");
+	char number[8];
+	size_t length;
+
+	at = at ? strstr(at, "): ") : NULL;
+	if (at) {
+		at += 3;
+	} else {
+		at = strstr(line, "Xid=");
+		if (!at)
+			return;
+		at += 4;
+	}
+	length = strspn(at, "0123456789");
+	if (!length || length > 4)
+		return;
+	snprintf(number, sizeof(number), "%.*s", (int)length, at);
+	tell(readers, FACT_KERNEL_XID, number);
+}
+
+static void kernel_line(struct readers *readers, const char *line)
+{
+	if (strstr(line, "Xid"))
+		xid(readers, line);
+	if (!strstr(line, "NVRM") && !has(line, "nvidia:") && !has(line, "nvidia-"))
+		return;
+	if (strstr(line, "NVRM"))
+		tell(readers, FACT_SEEN_KERNEL_LOG, NULL);
+	if (has(line, "API mismatch") || has(line, "client has the version") ||
+	    has(line, "kernel module has the version"))
+		mismatch(readers, line);
+	else if (has(line, "NVRM version") || has(line, "loading NVIDIA UNIX"))
+		module_version(readers, line);
+}
+
+/* Libraries, device nodes, sockets, folders. */
+
+static void library(struct readers *readers, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *so = strstr(name, ".so");
+	char plain[NAME_MAX_], version[32];
+
+	if (!so || !starts(name, "lib") || starts(name, "libnvidia-container"))
+		return;
+	/* libcuda.so.1, whatever follows. */
+	snprintf(plain, sizeof(plain), "%.*s%s", (int)(so + 3 - name), name,
+		 so[3] == '.' ? ".1" : "");
+	if (!has(plain, "cuda.so") && !starts(plain, "libnvidia") && !starts(plain, "libdxcore"))
+		return;
+	tell(readers, FACT_HOST_LIBRARY, plain);
+	if (has(path, "/stubs/") && starts(plain, "libcuda.so"))
+		tell(readers, FACT_HOST_STUB_LIBCUDA, NULL);
+	if (has(path, "compat/")) {
+		tell(readers, FACT_IMAGE_COMPAT, NULL);
+		if (starts(plain, "libcuda.so"))
+			tell(readers, FACT_HOST_COMPAT_LIBCUDA, NULL);
+		return;
+	}
+	readers->host.libml |= starts(plain, "libnvidia-ml.so");
+	readers->host.libcuda |= starts(plain, "libcuda.so");
+	driver_file_version(path, version, sizeof(version));
+	if (*version)
+		tell(readers, FACT_DRIVER_LIBRARY_VERSION, version);
+}
+
+static void device_node(struct readers *readers, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	struct host *host = &readers->host;
+
+	if (!starts(name, "nvidia") && !starts(path, "/dev/nvidia"))
+		return;
+	tell(readers, FACT_SEEN_DEV_NODES, NULL);
+	host->dev = true;
+	if (isdigit((unsigned char)name[6])) {
+		host->dev_card = true;
+		tell(readers, FACT_HOST_DEV_NODE, "nvidia0");
+	} else {
+		host->dev_uvm |= same(name, "nvidia-uvm");
+		tell(readers, FACT_HOST_DEV_NODE, name);
+	}
+}
+
+static void folder_row(struct readers *readers, const char *name)
+{
+	struct host *host = &readers->host;
+	const char *slash = strrchr(name, '/');
+
+	host->rows++;
+	name = slash ? slash + 1 : name;
+	if (ends(name, ".sock") && heading_has(readers, "device-plugins")) {
+		tell(readers, FACT_SEEN_PLUGIN_SOCKETS, NULL);
+		host->sockets = true;
+		if (!same(name, "kubelet.sock")) {
+			host->other_socket = true;
+			tell(readers, FACT_PLUGIN_SOCKET, name);
+		}
+	}
+	if (has(readers->heading, "/cdi") && (ends(name, ".json") || ends(name, ".yaml"))) {
+		host->cdi_files = true;
+		tell(readers, FACT_CDI_FILE, name);
+	}
+	if (ends(name, ".toml") && (has(readers->heading, "conf.d") || has(name, "nvidia")))
+		tell(readers, FACT_CONTAINERD_DROP_IN, name);
+	if (has(name, "oci-nvidia-hook.json"))
+		tell(readers, FACT_CRIO_HOOKS, name);
+}
+
+/* Rows of ls, find and ldconfig -p: the path is the last word, or the one before "->" and "(". */
+static bool listing_row(struct readers *readers, char **words, size_t count)
+{
+	size_t at = count - 1;
+	bool row = count == 1 || strchr("-dlcsrb", words[0][0]);
+
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(words[i], "->") == 0)
+			at = i - 1;
+	if (count > 3 && strcmp(words[count - 2], "=>") == 0)
+		row = true;
+	if (!row)
+		return false;
+	if (strstr(words[at], ".so"))
+		library(readers, words[at]);
+	if (strstr(words[at], "/dev/nvidia") || (readers->hints & HINT_DEV))
+		device_node(readers, words[at]);
+	if (strstr(words[at], ".sock") || strstr(words[at], ".json") ||
+	    strstr(words[at], ".yaml") || strstr(words[at], ".toml"))
+		folder_row(readers, words[at]);
+	return false;
+}
+
+/* What a command printed when it printed nothing. */
+static void nothing(struct readers *readers)
+{
+	const char *heading = readers->heading;
+
+	if (has(heading, "grep") && has(heading, "imports") && has(heading, "containerd"))
+		tell(readers, FACT_CONTAINERD_NO_IMPORTS, NULL);
+	if (has(heading, "lspci") && has(heading, "nvidia"))
+		tell(readers, FACT_DRIVER_NO_CARD, NULL);
+	if (has(heading, "lsmod") && has(heading, "nvidia"))
+		tell(readers, FACT_DRIVER_NOT_LOADED, NULL);
+	if (has(heading, "ls") && (has(heading, "/etc/cdi") || has(heading, "run/cdi")))
+		tell(readers, FACT_CDI_DIR_EMPTY, NULL);
+	if (has(heading, "ls") && has(heading, "/dev/char"))
+		tell(readers, FACT_HOST_NO_DEV_CHAR, NULL);
+}
+
+static void no_such_file(struct readers *readers, const char *line)
+{
+	if (!has(line, "No such file or directory"))
+		return;
+	if (strstr(line, "/dev/nvidia") && starts(line, "ls:"))
+		tell(readers, FACT_HOST_NO_DEV_NODES, NULL);
+	if (strstr(line, "/proc/driver/nvidia/version"))
+		tell(readers, FACT_DRIVER_NOT_LOADED, NULL);
+	if ((strstr(line, "/etc/cdi") || strstr(line, "run/cdi")) && starts(line, "ls:"))
+		tell(readers, FACT_CDI_DIR_EMPTY, NULL);
+}
+
+/* Versions and packages. */
+
+static const struct {
+	const char *word;
+	enum fact_key key;
+} packages[] = {
+	{ "nvidia-container-toolkit", FACT_TOOLKIT_VERSION },
+	{ "libnvidia-container", FACT_TOOLKIT_VERSION },
+	{ "nvidia-fabricmanager", FACT_HOST_FABRIC_VERSION },
+	{ "nv-fabricmanager", FACT_HOST_FABRIC_VERSION },
+	{ "nvidia-driver", FACT_DRIVER_PACKAGE_VERSION },
+	{ "nvidia-utils", FACT_DRIVER_PACKAGE_VERSION },
+	{ "nvidia-compute-utils", FACT_DRIVER_PACKAGE_VERSION },
+	{ "libnvidia-compute", FACT_DRIVER_PACKAGE_VERSION },
+	{ "cuda-drivers", FACT_DRIVER_PACKAGE_VERSION },
+};
+
+/* dpkg -l: "ii  name  version arch text"; rpm -qa: name-version; a name alone. */
+static void package(struct readers *readers, char **words, size_t count)
+{
+	size_t at = count >= 3 && strlen(words[0]) == 2 ? 1 : 0;
+	char version[24];
+
+	for (size_t i = 0; i < ARRAY_SIZE(packages); i++) {
+		const char *rest;
+
+		if (!starts(words[at], packages[i].word))
+			continue;
+		rest = words[at] + strlen(packages[i].word);
+		if (at + 1 < count && copy_version(words[at + 1], version, sizeof(version)))
+			tell(readers, packages[i].key, version);
+		else if (copy_version(rest, version, sizeof(version)))
+			tell(readers, packages[i].key, version);
+		return;
+	}
+}
+
+/* How to add a version: words before it in a line, or in the heading when the line is a version alone. */
+static const struct {
+	const char *line;
+	enum fact_key key;
+} versions[] = {
+	{ "NVIDIA Container Toolkit CLI version", FACT_TOOLKIT_VERSION },
+	{ "NVIDIA Container Runtime Hook version", FACT_TOOLKIT_VERSION },
+	{ "NVIDIA Container Runtime version", FACT_TOOLKIT_VERSION },
+	{ "nvidia-container-toolkit version", FACT_TOOLKIT_VERSION },
+	{ "lib-version:", FACT_TOOLKIT_VERSION },
+	{ "cli-version:", FACT_TOOLKIT_VERSION },
+	{ "Fabric Manager version", FACT_HOST_FABRIC_VERSION },
+	{ "containerd github.com/containerd/containerd", FACT_CONTAINERD_VERSION },
+	{ "containerd containerd.io", FACT_CONTAINERD_VERSION },
+	{ "Docker version", FACT_DOCKER_VERSION },
+	{ "Kubernetes v", FACT_KUBERNETES_VERSION },
+	{ "k3s version", FACT_KUBERNETES_VERSION },
+	{ "HAMi v", FACT_HAMI_VERSION },
+	{ "HAMi version", FACT_HAMI_VERSION },
+	{ "HAMi older than", FACT_HAMI_VERSION },
+};
+
+static const struct {
+	const char *heading;
+	enum fact_key key;
+} version_headings[] = {
+	{ "kubelet --version", FACT_KUBELET_VERSION },
+	{ "kubelet version", FACT_KUBELET_VERSION },
+	{ "hami version", FACT_HAMI_VERSION },
+	{ "nvidia-container-cli -V", FACT_TOOLKIT_VERSION },
+	{ "nvidia-container-cli --version", FACT_TOOLKIT_VERSION },
+	{ "/sys/module/nvidia/version", FACT_DRIVER_MODULE_VERSION },
+	{ "kubectl version", FACT_KUBERNETES_VERSION },
+};
+
+static void version_line(struct readers *readers, const char *line)
+{
+	char version[24];
+
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		const char *at = strcasestr(line, versions[i].line);
+
+		if (!at || !copy_version(at + strlen(versions[i].line), version, sizeof(version)))
+			continue;
+		tell(readers, versions[i].key, version);
+		if (versions[i].key == FACT_KUBERNETES_VERSION)
+			read_distribution(readers, at);
+	}
+}
+
+/* A line that is a version and no more; its heading says of what. */
+static void version_alone(struct readers *readers, const char *word)
+{
+	char version[24];
+
+	if (!isdigit((unsigned char)word[*word == 'v']) ||
+	    !copy_version(word, version, sizeof(version)))
+		return;
+	if (word[0] == 'v' && word[1] == '1' && word[2] == '.')
+		tell(readers, FACT_KUBERNETES_VERSION, version);
+	if (has(readers->heading, "uname"))
+		read_kernel(readers, word);
+	for (size_t i = 0; i < ARRAY_SIZE(version_headings); i++)
+		if (has(readers->heading, version_headings[i].heading))
+			tell(readers, version_headings[i].key, version);
+}
+
+static void leaf_version(struct readers *readers, const char *key, char *value)
+{
+	char version[24];
+
+	(void)key;
+	if (readers->separator != ':' || !copy_version(value, version, sizeof(version)))
+		return;
+	if (has(readers->heading, "modinfo"))
+		tell(readers, FACT_DRIVER_DISK_VERSION, version);
+	if (has(readers->heading, "nvidia-container-cli"))
+		tell(readers, FACT_TOOLKIT_VERSION, version);
+}
+
+/* dkms status: "nvidia/535.54.03, 5.15.0-25-generic, x86_64: installed" */
+static void dkms_line(struct readers *readers, const char *line)
+{
+	const char *state = strrchr(line, ':');
+	char version[24];
+
+	if (!starts(line, "nvidia/") && !starts(line, "nvidia, ") && !starts(line, "nvidia-srv/"))
+		return;
+	if (copy_version(line, version, sizeof(version)))
+		tell(readers, FACT_DRIVER_DISK_VERSION, version);
+	if (state && isalpha((unsigned char)state[1 + strspn(state + 1, " ")]))
+		tell(readers, FACT_DRIVER_DKMS, state + 1 + strspn(state + 1, " "));
+}
+
+/* Other lines: what must stand in one, and the fact of it. How to add one: a row. */
+static const struct {
+	const char *text;
+	enum fact_key key;
+	const char *value;
+} lines[] = {
+	{ "SecureBoot enabled", FACT_HOST_SECURE_BOOT, "enabled" },
+	{ "SecureBoot disabled", FACT_HOST_SECURE_BOOT, "disabled" },
+	{ "Secure boot enabled", FACT_HOST_SECURE_BOOT, "enabled" },
+	{ "Secure Boot: enabled", FACT_HOST_SECURE_BOOT, "enabled" },
+	{ "Secure boot disabled", FACT_HOST_SECURE_BOOT, "disabled" },
+	{ "type cgroup2", FACT_HOST_CGROUP, "v2" },
+	{ "Test PASSED", FACT_CUDA_OK, NULL },
+	{ "Result = PASS", FACT_CUDA_OK, NULL },
+	{ "Memory cgroup out of memory", FACT_HOST_OOM, NULL },
+	{ "Out of memory: Killed process", FACT_HOST_OOM, NULL },
+	{ "intel_iommu=on", FACT_HOST_IOMMU, NULL },
+	{ "amd_iommu=on", FACT_HOST_IOMMU, NULL },
+	{ "nvidia-ctk: command not found", FACT_TOOLKIT_ABSENT, NULL },
+	{ "nvidia-container-cli: command not found", FACT_TOOLKIT_ABSENT, NULL },
+	{ "Found 0 CDI devices", FACT_CDI_NO_DEVICES, NULL },
+};
+
+static void known_line(struct readers *readers, const char *line)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		if (has(line, lines[i].text))
+			tell(readers, lines[i].key, lines[i].value);
+	if (has(line, "CDI devices") && has(line, "Found"))
+		tell(readers, FACT_SEEN_CDI_LIST, NULL);
+	if (has(line, "denied") && (has(line, "avc:") || has(line, "container_t")) &&
+	    (has(line, "nvidia") || has(line, "container")))
+		tell(readers, FACT_HOST_SELINUX_DENIED, NULL);
+	if (has(line, "apparmor=\"DENIED\""))
+		tell(readers, FACT_HOST_APPARMOR_DENIED, NULL);
+	if (starts(line, "shm ") && has(line, " 64M"))
+		tell(readers, FACT_POD_SHM_SMALL, NULL);
+}
+
+/* Logs of NVIDIA's device plugin. */
+static void plugin_line(struct readers *readers, const char *line)
+{
+	const char *at = strstr(line, "Registered device plugin for '");
+
+	if (at) {
+		char resource[NAME_MAX_];
+
+		COPY(resource, at + strlen("Registered device plugin for '"));
+		resource[strcspn(resource, "'")] = '\0';
+		tell(readers, FACT_PLUGIN_REGISTERED, resource);
+		tell(readers, FACT_PLUGIN_OK, NULL);
+	}
+	if (at || has(line, "Starting GRPC server for '") || has(line, "Retreiving plugins") ||
+	    has(line, "Retrieving plugins") || has(line, "Starting to serve '"))
+		tell(readers, FACT_SEEN_PLUGIN_LOG, NULL);
+}
+
+/* A line of one word. */
+static void lone_word(struct readers *readers, const char *word)
+{
+	char mode[16];
+
+	if (strcmp(word, "cgroup2fs") == 0)
+		tell(readers, FACT_HOST_CGROUP, "v2");
+	if (strcmp(word, "tmpfs") == 0 && (readers->hints & HINT_CGROUP))
+		tell(readers, FACT_HOST_CGROUP, "v1");
+	if (strcmp(word, "True") == 0 && has(readers->heading, "is_available"))
+		tell(readers, FACT_CUDA_OK, NULL);
+	if ((readers->hints & HINT_ENFORCE) && isupper((unsigned char)*word)) {
+		COPY(mode, word);
+		*mode = (char)tolower((unsigned char)*mode);
+		tell(readers, FACT_HOST_SELINUX, mode);
+	}
+	version_alone(readers, word);
+}
+
+static void word_line(struct readers *readers, char **words, size_t count)
+{
+	if (count == 1)
+		lone_word(readers, words[0]);
+	if (count == 2 && strcmp(words[0], "Kubernetes") == 0)
+		version_alone(readers, words[1]);
+	if (count >= 3 && strcmp(words[0], "Linux") == 0 && isdigit((unsigned char)words[2][0]))
+		read_kernel(readers, words[2]);
+}
+
+static void leaf_selinux(struct readers *readers, const char *key, char *value)
+{
+	(void)key;
+	if (same(value, "enforcing") || same(value, "permissive") || same(value, "disabled"))
+		tell(readers, FACT_HOST_SELINUX, value);
+}
+
+static void leaf_secure_boot(struct readers *readers, const char *key, char *value)
+{
+	(void)key;
+	if (starts(value, "enabled") || starts(value, "disabled"))
+		tell(readers, FACT_HOST_SECURE_BOOT,
+		     starts(value, "enabled") ? "enabled" : "disabled");
+}
+
+/* How to add a service: its name. */
+static const char *const services[] = {
+	"nvidia-persistenced", "nvidia-fabricmanager", "containerd", "docker", "kubelet", "crio",
+	"nvidia-mps"
+};
+
+/* systemctl status: "Active: active (running)" below a heading or a line that names the service. */
+static void leaf_active(struct readers *readers, const char *key, char *value)
+{
+	(void)key;
+	value[strcspn(value, " ")] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
+		if (has(readers->heading, services[i])) {
+			tellf(readers, FACT_HOST_SERVICE, "%s %s", services[i], value);
+			return;
+		}
+}
+
+static void service_line(struct readers *readers, const char *line)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
+		if (!has(line, services[i]))
+			continue;
+		if (has(line, "could not be found"))
+			tellf(readers, FACT_HOST_SERVICE, "%s not_found", services[i]);
+		else if (has(line, ".service - "))
+			COPY(readers->heading, services[i]);
+		return;
+	}
+}
+
+const struct key_row keys_host[] = {
+	{ "kernel driver in use", leaf_kernel_driver },
+	{ "version", leaf_version },
+	{ "selinux status", leaf_selinux },
+	{ "current mode", leaf_selinux },
+	{ "secure boot", leaf_secure_boot },
+	{ "active", leaf_active },
+	{ NULL, NULL },
+};
+
+static void nvidia_line(struct readers *readers, const char *line)
+{
+	kernel_line(readers, line);
+	plugin_line(readers, line);
+	dkms_line(readers, line);
+	service_line(readers, line);
+}
+
+/*
+ * Most lines of a log have none of the texts above. A map of their first four characters says so
+ * in one pass; what it lets through is compared in full.
+ */
+static unsigned gram(const char *text)
+{
+	uint32_t four = 0;
+
+	for (int i = 0; i < 4; i++)
+		four = four << 8 | (unsigned char)(text[i] | 32);
+	return (four * 2654435761u) >> 16;
+}
+
+static void filter_add(struct readers *readers, const char *text)
+{
+	unsigned at = gram(text);
+
+	readers->filter[at / 64] |= (uint64_t)1 << at % 64;
+}
+
+static const char *const other_texts[] = { "avc:",        "container_t", "apparmor=",
+					   "CDI devices", "shm ",        "No such file" };
+
+void read_host_init(struct readers *readers)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
+		filter_add(readers, versions[i].line);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		filter_add(readers, lines[i].text);
+	for (size_t i = 0; i < ARRAY_SIZE(other_texts); i++)
+		filter_add(readers, other_texts[i]);
+}
+
+static bool filter_lets(const struct readers *readers, const char *line)
+{
+	for (; line[0] && line[1] && line[2] && line[3]; line++) {
+		unsigned at = gram(line);
+
+		if (readers->filter[at / 64] >> at % 64 & 1)
+			return true;
+	}
+	return false;
+}
+
+#define HOST_WORDS   16
+#define HOST_ROW_MAX 512
+
+static bool host_words(struct readers *readers, const char *line)
+{
+	char row[HOST_ROW_MAX];
+	char *words[HOST_WORDS];
+	size_t count;
+
+	copy_text(row, sizeof(row), line);
+	count = split(row, words, HOST_WORDS);
+	word_line(readers, words, count);
+	package(readers, words, count);
+	listing_row(readers, words, count);
+	return pci_line(readers, line) || module_row(readers, words, count);
+}
+
+bool read_host_line(struct readers *readers, char *line)
+{
+	const char *at = line + strspn(line, " \t");
+
+	if (*at == '(' &&
+	    (same(at, "(no output)") || same(at, "(empty)") || same(at, "(nothing)"))) {
+		nothing(readers);
+		return true;
+	}
+	if (read_names_nvidia(at))
+		nvidia_line(readers, at);
+	if (filter_lets(readers, at)) {
+		version_line(readers, at);
+		known_line(readers, at);
+		no_such_file(readers, at);
+	}
+	if (readers->hints & HINT_HISTORY)
+		read_command(readers, at);
+	return host_words(readers, at);
+}
+
+void end_host(struct readers *readers)
+{
+	const struct host *host = &readers->host;
+
+	end_modules(readers);
+	if (readers->heading_empty && readers->heading[0])
+		nothing(readers);
+	if (host->libml && !host->libcuda)
+		tell(readers, FACT_HOST_NO_LIBCUDA, NULL);
+	if (host->sockets && !host->other_socket)
+		tell(readers, FACT_PLUGIN_NO_SOCKET, NULL);
+	if (host->dev_card && !host->dev_uvm)
+		tell(readers, FACT_HOST_NO_UVM_NODE, NULL);
+	memset(&readers->host, 0, sizeof(readers->host));
+}
