@@ -12,7 +12,7 @@ const struct rule doctor_rules_driver[] = {
 	  .sure = { "@driver.disk_newer", "@host.command=upgrade_packages" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "nvml_unknown_error", "driver_validation_waits",
-			"plugin_one_card_stops_all" },
+			"plugin_one_card_stops_all", "insufficient_gpu" },
 	  .cause = "The loaded NVIDIA kernel module and the driver's libraries have different "
 		   "versions. The packages were upgraded while the old module stayed loaded, so "
 		   "every program that asks the driver is refused.",
@@ -31,7 +31,7 @@ const struct rule doctor_rules_driver[] = {
 		    "@driver.not_loaded" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "device_nodes_missing",
-			"uvm_not_loaded" },
+			"uvm_not_loaded", "insufficient_gpu" },
 	  .cause = "The running kernel has no NVIDIA module. Usually the kernel was upgraded and "
 		   "the module was not built for it (headers missing when the packages were "
 		   "installed), or the driver is not installed at all.",
@@ -57,7 +57,8 @@ const struct rule doctor_rules_driver[] = {
 	  .sure = { "@host.secure_boot=enabled" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "driver_build_failed",
-			"device_nodes_missing", "driver_container_fails", "operator_waits" },
+			"device_nodes_missing", "driver_container_fails", "operator_waits",
+			"insufficient_gpu" },
 	  .cause = "UEFI Secure Boot is on, and the kernel refuses the NVIDIA module because no "
 		   "enrolled key has signed it. A module that was compiled on the node, or in the "
 		   "driver container, is unsigned.",
@@ -80,7 +81,7 @@ const struct rule doctor_rules_driver[] = {
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "driver_build_failed",
 			"driver_container_fails", "no_nvidia_card", "device_nodes_missing",
-			"nvml_fails_on_host" },
+			"nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "Another kernel driver (nouveau, or nova) took the card at boot, so NVIDIA's "
 		   "module finds no card that it may use.",
 	  .cure = { "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' > "
@@ -96,7 +97,7 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "@driver.ok" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "no_nvidia_card",
-			"nouveau_has_card", "nvml_fails_on_host" },
+			"nouveau_has_card", "nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "The card is bound to vfio-pci for a virtual machine, so the host's NVIDIA "
 		   "driver cannot use it and no container can get it.",
 	  .cure = { "lspci -nnk -d 10de:",
@@ -112,7 +113,7 @@ const struct rule doctor_rules_driver[] = {
 		   "requires use of the NVIDIA open GPU kernel modules" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "card_does_not_start", "no_nvidia_card",
-			"nvml_fails_on_host" },
+			"nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "This card works with NVIDIA's open kernel modules only, and the proprietary "
 		   "ones are installed. They refuse the card, so nvidia-smi finds none.",
 	  .cure = { "apt-get install nvidia-open || dnf module install nvidia-driver:open-dkms",
@@ -128,7 +129,7 @@ const struct rule doctor_rules_driver[] = {
 		   "does not include the required GPU*System Processor" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "card_does_not_start", "no_nvidia_card",
-			"nvml_fails_on_host" },
+			"nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "The open kernel modules need a card with a GSP (Turing or newer), and this "
 		   "card has none. The proprietary modules still serve it.",
 	  .cure = { "apt-get install nvidia-driver-535 (the package without -open) || dnf module "
@@ -150,7 +151,7 @@ const struct rule doctor_rules_driver[] = {
 		      "version of gcc that differs" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "card_does_not_start", "no_nvidia_card",
-			"nvml_fails_on_host" },
+			"nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "The installed driver branch does not know this card: the card is newer than "
 		   "the branch, or so old that the branch dropped it.",
 	  .cure = { "lspci -nn -d 10de:",
@@ -165,7 +166,7 @@ const struct rule doctor_rules_driver[] = {
 		   "installed in this system is*supported through the NVIDIA" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "no_nvidia_card", "card_does_not_start",
-			"nvml_fails_on_host" },
+			"nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "The card is so old that only one of NVIDIA's legacy branches serves it, and a "
 		   "newer branch is installed, which ignores it.",
 	  .cure = { "lspci -nn -d 10de:",
@@ -182,7 +183,7 @@ const struct rule doctor_rules_driver[] = {
 	  .sure = { "RmInitAdapter failed" },
 	  .explains = { "card_does_not_start", "driver_not_loaded", "plugin_without_nvml",
 			"plugin_no_devices", "node_without_gpu", "no_nvidia_card",
-			"nvml_fails_on_host" },
+			"nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "The kernel module finds no GSP firmware of its own version, so the card does "
 		   "not start. The firmware package is missing, or belongs to another driver "
 		   "version than the loaded module.",
@@ -216,7 +217,7 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "requires use of the NVIDIA open", "fallen off the bus" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "plugin_one_card_stops_all", "driver_validation_waits",
-			"no_nvidia_card", "nvml_fails_on_host" },
+			"no_nvidia_card", "nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "The kernel module is loaded, but it cannot start the card (RmInitAdapter). The "
 		   "card, its power, its firmware, or the memory window that a hypervisor gives it "
 		   "is at fault.",
@@ -234,7 +235,7 @@ const struct rule doctor_rules_driver[] = {
 		   "NVRM: No address space to allocate resized BAR1" },
 	  .explains = { "card_does_not_start", "driver_not_loaded", "plugin_without_nvml",
 			"plugin_no_devices", "node_without_gpu", "no_nvidia_card",
-			"nvml_fails_on_host" },
+			"nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "The firmware or the hypervisor gave the card no address range (its BAR is 0), "
 		   "so the driver cannot reach it. Large cards need 64-bit MMIO space.",
 	  .cure = { "Enable 'Above 4G Decoding' (and 64-bit MMIO) in the firmware",
@@ -301,7 +302,7 @@ const struct rule doctor_rules_driver[] = {
 		   "FATAL: modpost: GPL-incompatible module" },
 	  .explains = { "driver_build_failed", "driver_not_loaded", "driver_container_fails",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_validation_waits" },
+			"driver_validation_waits", "insufficient_gpu" },
 	  .cause = "This driver release cannot be built for the running kernel: the kernel exports "
 		   "a symbol to GPL modules only, and the release still uses it. A later release "
 		   "of the same branch does not.",
@@ -327,7 +328,8 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "Temporary failure resolving" },
 	  .explains = { "driver_build_failed", "driver_not_loaded", "driver_container_fails",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_validation_waits", "kernel_without_module", "operator_waits" },
+			"driver_validation_waits", "kernel_without_module", "operator_waits",
+			"insufficient_gpu" },
 	  .cause = "The headers of the running kernel are not to be had: the package repositories "
 		   "no longer (or not yet) carry this kernel, so the driver cannot be compiled for "
 		   "it.",
@@ -350,7 +352,8 @@ const struct rule doctor_rules_driver[] = {
 		   "failed to update the dnf metadata cache" },
 	  .explains = { "driver_container_fails", "kernel_headers_missing", "driver_not_loaded",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_validation_waits", "driver_build_failed", "operator_waits" },
+			"driver_validation_waits", "driver_build_failed", "operator_waits",
+			"insufficient_gpu" },
 	  .cause = "The driver container cannot reach the package repositories (no internet, no "
 		   "proxy, or name resolution fails in the Pod), so it cannot fetch the kernel "
 		   "headers that it needs.",
@@ -369,7 +372,7 @@ const struct rule doctor_rules_driver[] = {
 		   "Unable to resolve RHEL version from kernel version" },
 	  .explains = { "driver_container_fails", "kernel_headers_missing", "driver_not_loaded",
 			"driver_validation_waits", "plugin_without_nvml", "node_without_gpu",
-			"driver_build_failed", "operator_waits" },
+			"driver_build_failed", "operator_waits", "insufficient_gpu" },
 	  .cause = "The driver container on RHEL or OpenShift has no entitlement, so it may not "
 		   "install the kernel packages it compiles with.",
 	  .cure = { "oc get imagestream -n openshift driver-toolkit",
@@ -389,7 +392,7 @@ const struct rule doctor_rules_driver[] = {
 		      "currently in use by your system" },
 	  .explains = { "driver_container_fails", "driver_not_loaded", "plugin_without_nvml",
 			"plugin_no_devices", "node_without_gpu", "driver_validation_waits",
-			"operator_waits" },
+			"operator_waits", "insufficient_gpu" },
 	  .cause = "The NVIDIA module does not compile for the running kernel. The driver release "
 		   "is older than the kernel (the kernel's interfaces changed), or the compiler is "
 		   "another than the kernel's.",
@@ -408,7 +411,8 @@ const struct rule doctor_rules_driver[] = {
 		   "Failed CC version check. Bailing out", "Failed CC sanity check. Bailing out",
 		   "unrecognized command line option -fmin-function-alignment" },
 	  .explains = { "driver_build_failed", "driver_container_fails", "driver_not_loaded",
-			"driver_validation_waits", "plugin_without_nvml", "node_without_gpu" },
+			"driver_validation_waits", "plugin_without_nvml", "node_without_gpu",
+			"insufficient_gpu" },
 	  .cause = "The driver is being compiled with another compiler than the one that built the "
 		   "running kernel, which knows options that this one does not.",
 	  .cure = { "cat /proc/version; gcc --version",
@@ -426,7 +430,7 @@ const struct rule doctor_rules_driver[] = {
 	  .sure = { "@driver.pod=*ImagePull*", "ErrImagePull", "ImagePullBackOff" },
 	  .explains = { "driver_container_fails", "driver_not_loaded", "plugin_without_nvml",
 			"plugin_no_devices", "node_without_gpu", "driver_validation_waits",
-			"operator_waits" },
+			"operator_waits", "insufficient_gpu" },
 	  .cause = "There is no driver image for this combination of driver version and operating "
 		   "system (or kernel, for precompiled ones), so the driver Pod never starts.",
 	  .cure = { "kubectl get clusterpolicy -o jsonpath='{.items[0].spec.driver}'",
@@ -446,7 +450,7 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "could not be reset", "mig-parted" },
 	  .explains = { "driver_container_fails", "driver_validation_waits", "driver_not_loaded",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_library_mismatch", "operator_waits" },
+			"driver_library_mismatch", "operator_waits", "insufficient_gpu" },
 	  .cause = "The new driver cannot be loaded because something still uses the old module: a "
 		   "Pod, a monitoring agent, persistenced, or a desktop.",
 	  .cure = { "fuser -v /dev/nvidia*; lsmod | grep nvidia",
@@ -493,7 +497,7 @@ const struct rule doctor_rules_driver[] = {
 		      "@driver.ok" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "device_nodes_missing",
-			"nvml_fails_on_host" },
+			"nvml_fails_on_host", "insufficient_gpu" },
 	  .cause = "The driver is there, but the machine shows no NVIDIA card that it could use: "
 		   "none is built in or passed through, the slot is off, or the card is not "
 		   "supported.",
@@ -535,7 +539,7 @@ const struct rule doctor_rules_driver[] = {
 		   "@host.no_dev_nodes" },
 	  .absent = { "/dev/nvidia-uvm", "@host.wsl" },
 	  .explains = { "driver_validation_waits", "plugin_without_nvml", "node_without_gpu",
-			"cdi_spec_stale" },
+			"cdi_spec_stale", "insufficient_gpu" },
 	  .cause = "The device nodes of the cards (/dev/nvidiactl, /dev/nvidia0, ...) do not exist "
 		   "on the node. Nothing has loaded the module and made them since the boot, or "
 		   "the nodes lie in another root.",
@@ -599,7 +603,7 @@ const struct rule doctor_rules_driver[] = {
 	  .sure = { "@driver.no_card", "@host.no_dev_nodes", "@driver.not_loaded" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "device_nodes_missing",
-			"wrapper_fails", "operator_waits" },
+			"wrapper_fails", "operator_waits", "insufficient_gpu" },
 	  .cause = "The host has no NVIDIA driver libraries: libnvidia-ml.so.1 is not found where "
 		   "the container toolkit looks. The driver is not installed on this node.",
 	  .cure = { "nvidia-smi; ldconfig -p | grep libnvidia-ml",
@@ -635,7 +639,7 @@ const struct rule doctor_rules_driver[] = {
 		   "ERROR_FUNCTION_NOT_FOUND", "nvml*Function Not Found" },
 	  .absent = { "driver/library version mismatch" },
 	  .explains = { "plugin_one_card_stops_all", "plugin_without_nvml", "plugin_no_devices",
-			"node_without_gpu", "plugin_server_crashes" },
+			"node_without_gpu", "insufficient_gpu", "plugin_server_crashes" },
 	  .cause = "The driver of the node is older than what this program (device plugin, "
 		   "exporter, toolkit) was made for: it calls a function of NVML that the driver's "
 		   "library does not have.",
@@ -651,7 +655,7 @@ const struct rule doctor_rules_driver[] = {
 		   "Guest driver is incompatible with host driver" },
 	  .absent = { "upgrade-done" },
 	  .explains = { "driver_not_loaded", "card_does_not_start", "no_nvidia_card",
-			"plugin_without_nvml", "node_without_gpu" },
+			"plugin_without_nvml", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The node is a virtual machine with a vGPU, and its guest driver belongs to "
 		   "another vGPU release than the manager on the hypervisor, which refuses it.",
 	  .cure = { "nvidia-smi (in the guest and on the hypervisor: both driver versions)",
@@ -668,7 +672,7 @@ const struct rule doctor_rules_driver[] = {
 		   "GPU driver auto installation is disabled" },
 	  .absent = { "nvidia-driver-installer*Completed" },
 	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_not_loaded", "driver_not_installed" },
+			"insufficient_gpu", "driver_not_loaded", "driver_not_installed" },
 	  .cause = "On GKE the driver is put on the node by an installer (automatic, or a "
 		   "DaemonSet), and it did not run or failed; the plugin waits for it.",
 	  .cure = { "kubectl get pods -n kube-system -o wide | grep nvidia; kubectl logs -n "

@@ -230,7 +230,7 @@ const struct rule doctor_rules_injection[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "cgroup subsystem devices not found", "container error: cgroup subsystem" },
 	  .sure = { "@host.cgroup=v2", "cgroup2fs", "@toolkit.before=1.8*" },
-	  .explains = { "node_without_gpu", "wrapper_fails" },
+	  .explains = { "node_without_gpu", "wrapper_fails", "insufficient_gpu" },
 	  .cause = "The node uses cgroup v2, and its libnvidia-container is older than 1.8, which "
 		   "knows only the devices controller of cgroup v1.",
 	  .cure = { "nvidia-container-cli -V; stat -fc %T /sys/fs/cgroup",

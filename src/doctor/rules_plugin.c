@@ -14,7 +14,7 @@ const struct rule doctor_rules_plugin[] = {
 		      "feature.node.kubernetes.io/pci-10de.present=true",
 		      "@node.label.gpu_present=true", "paused-for-mig-change" },
 	  .sure = { "@plugin.affinity_unmet", "@node.no_gpu_labels", "@nfd.absent" },
-	  .explains = { "plugin_daemonset_empty", "node_without_gpu" },
+	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The device plugin's DaemonSet asks for a node label (nvidia.com/gpu.present, "
 		   "or a PCI label of node-feature-discovery), and no node has it. So no plugin "
 		   "Pod is ever made.",
@@ -34,7 +34,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "nvidia.com/gpu.deploy.device-plugin: paused-for",
 		   "Operands are disabled for node", "Disabling all operands for node" },
 	  .sure = { "@plugin.no_pods" },
-	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "plugin_affinity_no_label" },
+	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "insufficient_gpu",
+			"plugin_affinity_no_label" },
 	  .cause = "A label of the node switches the device plugin off there (deploy=false, or "
 		   "paused for a change of the MIG layout that never ended).",
 	  .cure = { "kubectl get node NODE --show-labels | tr ',' '\\n' | grep deploy",
@@ -52,7 +53,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "no nodes found with GPU present", "Number of nodes with GPU label*NodeCount: 0",
 		   "unable to find any nodes with GPU", "could not find any GPU nodes" },
 	  .sure = { "@nfd.absent", "@node.no_gpu_labels" },
-	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "plugin_affinity_no_label" },
+	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "plugin_affinity_no_label",
+			"insufficient_gpu" },
 	  .cause = "The operator finds no node with the label that node-feature-discovery gives to "
 		   "machines with an NVIDIA card, so it deploys nothing. NFD does not run there, "
 		   "or does not see the card.",
@@ -67,7 +69,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "unknown service v1beta1.Registration",
 		   "code = Unimplemented desc = unknown service v1beta" },
-	  .explains = { "plugin_cannot_register", "node_without_gpu" },
+	  .explains = { "plugin_cannot_register", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The plugin speaks the device plugin API v1beta1, and this kubelet does not "
 		   "serve it: the kubelet is older than the plugin release needs (1.10 needs the "
 		   "plugin's 1.10 release).",
@@ -81,7 +83,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "unknown service deviceplugin.Registration",
 		   "requested API version*is not supported by kubelet",
 		   "is not supported by kubelet. Supported version is" },
-	  .explains = { "plugin_cannot_register", "node_without_gpu" },
+	  .explains = { "plugin_cannot_register", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The plugin is so old that it speaks an alpha version of the device plugin API, "
 		   "which this kubelet does not serve any more.",
 	  .cure = { "kubectl get ds -A -o wide | grep device-plugin",
@@ -95,7 +97,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "device-plugins/kubelet.sock*connection refused" },
 	  .absent = { "device-plugins/kubelet.sock: connect: no such file" },
 	  .sure = { "Could not register device plugin", "Could not contact Kubelet" },
-	  .explains = { "plugin_cannot_register", "node_without_gpu" },
+	  .explains = { "plugin_cannot_register", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The kubelet's socket for device plugins exists, but nobody listens on it: it "
 		   "is left over from a kubelet that ended or hangs, so the plugin cannot "
 		   "register.",
@@ -112,7 +114,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "@plugin.no_kubelet_mount" },
 	  .absent = { "connection refused" },
 	  .sure = { "@kubelet.root", "--root-dir" },
-	  .explains = { "plugin_cannot_register", "node_without_gpu" },
+	  .explains = { "plugin_cannot_register", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The plugin finds no kubelet.sock in /var/lib/kubelet/device-plugins: this "
 		   "kubelet has another root folder (k0s, microk8s, --root-dir), or the DaemonSet "
 		   "does not mount that folder.",
@@ -131,7 +133,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "device-plugins/*operation not permitted",
 		   "device-plugins/*read-only file system" },
 	  .sure = { "avc: denied", "@plugin.unprivileged", "@host.selinux=enforcing" },
-	  .explains = { "plugin_cannot_register", "node_without_gpu", "selinux_denied" },
+	  .explains = { "plugin_cannot_register", "node_without_gpu", "insufficient_gpu",
+			"selinux_denied" },
 	  .cause = "The plugin may not make or open its socket in the kubelet's folder: it runs "
 		   "without the rights for it (not root, a read-only mount), or SELinux forbids "
 		   "it.",
@@ -149,7 +152,8 @@ const struct rule doctor_rules_plugin[] = {
 		      "@plugin.mig_strategy=single", "@card.mig_empty",
 		      "@containerd.nvidia_not_default" },
 	  .sure = { "@driver.ok" },
-	  .explains = { "plugin_no_devices", "node_without_gpu", "plugin_without_nvml" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "insufficient_gpu",
+			"plugin_without_nvml" },
 	  .cause = "The plugin started before the driver was ready, found no card, and waits for "
 		   "ever: it never looks again. The driver works by now.",
 	  .cure = { "kubectl rollout restart -n kube-system ds/nvidia-device-plugin-daemonset",
@@ -162,7 +166,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "marking device as unhealthy", "Marking device*as unhealthy" },
 	  .absent = { "fallen off the bus", "Marking all devices as unhealthy" },
 	  .sure = { "@node.gpu.unhealthy" },
-	  .explains = { "no_healthy_devices", "devices_unavailable" },
+	  .explains = { "insufficient_gpu", "no_healthy_devices", "devices_unavailable" },
 	  .cause = "The device plugin marked a GPU unhealthy after an Xid error. It never takes "
 		   "that back by itself, so allocatable stays below capacity although the card may "
 		   "be well again.",
@@ -179,8 +183,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "Marking all devices as unhealthy" },
 	  .absent = { "GPU is lost" },
 	  .sure = { "Unknown Error" },
-	  .explains = { "unhealthy_never_recovers", "no_healthy_devices", "devices_unavailable",
-			"plugin_stream_lost" },
+	  .explains = { "unhealthy_never_recovers", "no_healthy_devices", "insufficient_gpu",
+			"devices_unavailable", "plugin_stream_lost" },
 	  .cause = "The plugin lost its contact to the driver (waiting for events failed), and "
 		   "marked every GPU of the node unhealthy. It stays so until the plugin is "
 		   "started anew. A reload of systemd that takes the devices from the plugin's own "
@@ -202,7 +206,7 @@ const struct rule doctor_rules_plugin[] = {
 		      "Marking all devices", "fallen off the bus", "Xid (PCI",
 		      "ListAndWatch ended unexpectedly" },
 	  .sure = { "@host.command=reboot", "@host.command=restart_kubelet", "@host.uptime_short" },
-	  .explains = { "no_healthy_devices" },
+	  .explains = { "no_healthy_devices", "insufficient_gpu" },
 	  .cause = "After a restart of the node or the kubelet, the kubelet admitted the Pod "
 		   "before the device plugin had registered again, and found no healthy device. "
 		   "Such a Pod stays failed for good, although the GPUs are back.",
@@ -219,8 +223,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "Mark all resources Unhealthy for resource", "Endpoint became unhealthy" },
 	  .absent = { "@host.command=reboot" },
 	  .sure = { "@plugin.pod=CrashLoopBackOff", "@plugin.not_ready" },
-	  .explains = { "no_healthy_devices", "admitted_before_plugin", "plugin_stream_lost",
-			"node_without_gpu" },
+	  .explains = { "no_healthy_devices", "insufficient_gpu", "admitted_before_plugin",
+			"plugin_stream_lost", "node_without_gpu" },
 	  .cause = "The kubelet lost its connection to the device plugin: the plugin's Pod ended, "
 		   "was evicted or restarts. Until it registers again all its devices count as "
 		   "unhealthy.",
@@ -237,7 +241,7 @@ const struct rule doctor_rules_plugin[] = {
 		      "Marking all devices", "@plugin.two",
 		      "No devices found. Waiting indefinitely" },
 	  .sure = { "@plugin.pod=Running", "@driver.ok" },
-	  .explains = { "no_healthy_devices" },
+	  .explains = { "insufficient_gpu", "no_healthy_devices" },
 	  .cause = "The plugin runs and registered once, but the kubelet counts 0 of its devices: "
 		   "the stream between them ended, and the plugin registers again only when "
 		   "kubelet.sock is made anew.",
@@ -250,7 +254,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "@plugin.two", "invalid allocation request for*unknown device",
 		   "invalid request: unknown device",
 		   "invalid allocation request: unknown device" },
-	  .explains = { "plugin_stream_lost", "devices_unavailable", "plugin_endpoint_stopped" },
+	  .explains = { "plugin_stream_lost", "devices_unavailable", "insufficient_gpu",
+			"plugin_endpoint_stopped" },
 	  .cause = "Two device plugins register the same resource on a node (the operator's and a "
 		   "Helm chart's, or a cloud's own). The kubelet keeps the last one only, and "
 		   "device names of one reach the other.",
@@ -265,7 +270,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "specified config*does not exist", "@plugin.config_unknown" },
 	  .absent = { "ComputeInstance" },
-	  .explains = { "plugin_no_devices", "node_without_gpu", "plugin_daemonset_empty" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "insufficient_gpu",
+			"plugin_daemonset_empty" },
 	  .cause = "The node's label nvidia.com/device-plugin.config names a configuration that "
 		   "the plugin's ConfigMap does not have, so the plugin does not start there.",
 	  .cure = { "kubectl get node NODE -o "
@@ -282,7 +288,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "no config was set, no default was provided, and all fallbacks failed",
 		   "no configuration files available", "More than one configuration was found:" },
 	  .absent = { "Falling back to an empty configuration", "specified config" },
-	  .explains = { "plugin_no_devices", "node_without_gpu", "plugin_daemonset_empty" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "plugin_daemonset_empty",
+			"insufficient_gpu" },
 	  .cause = "The plugin has several configurations and no rule which one is the default for "
 		   "nodes without a label, so it does not start there.",
 	  .cure = { "helm upgrade nvdp nvdp/nvidia-device-plugin --reuse-values --set "
@@ -300,7 +307,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "no resource name specified", "incorrect format for resource name",
 		   "resources must have a*field set" },
 	  .absent = { "--mps-root" },
-	  .explains = { "plugin_no_devices", "node_without_gpu" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The plugin's configuration file cannot be read: wrong indentation, a missing "
 		   "'version: v1', or a value that is not allowed (replicas must be 2 or more).",
 	  .cure = { "kubectl get cm -n NAMESPACE NAME -o yaml",
@@ -318,7 +325,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "options are only supported on NVML-based systems", "invalid deviceListStrategy",
 		   "invalid device list strategy" },
 	  .absent = { "--mps-root" },
-	  .explains = { "plugin_no_devices", "node_without_gpu", "plugin_config_invalid" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "insufficient_gpu",
+			"plugin_config_invalid" },
 	  .cause = "A flag or environment variable of the device plugin has a value that it does "
 		   "not know, so it ends at once.",
 	  .cure = { "kubectl get ds -A -o yaml | grep -E -A1 "
@@ -338,7 +346,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .absent = { "GPU is lost", "Insufficient Permissions", "GPU requires reset",
 		      "minor number: Not Supported" },
 	  .sure = { "Unknown Error", "RmInitAdapter failed" },
-	  .explains = { "plugin_no_devices", "node_without_gpu", "plugin_without_nvml" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "insufficient_gpu",
+			"plugin_without_nvml" },
 	  .cause = "The plugin could not ask one card for its properties, and gives up the whole "
 		   "list then: one bad card hides all good ones of the node.",
 	  .cure = { "nvidia-smi -L; dmesg | grep -E 'NVRM|Xid' (which card does not answer)",
@@ -353,7 +362,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "Getting GPU device minor number: Not Supported",
 		   "get minor number*Not Supported" },
 	  .sure = { "@host.wsl" },
-	  .explains = { "plugin_one_card_stops_all", "plugin_no_devices", "node_without_gpu" },
+	  .explains = { "plugin_one_card_stops_all", "plugin_no_devices", "node_without_gpu",
+			"insufficient_gpu" },
 	  .cause = "The node runs in WSL 2, where cards have no minor number; this release of the "
 		   "plugin cannot count them there.",
 	  .cure = { "Use a plugin release with WSL support (0.15 or later) under the nvidia "
@@ -367,8 +377,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "error getting MIG*Insufficient Permissions",
 		   "missing MIG GPU instance capability path", "Insufficient Permissions*MIG",
 		   "unable to get MIG*Insufficient Permissions" },
-	  .explains = { "plugin_no_devices", "node_without_gpu", "nvml_no_permission",
-			"plugin_one_card_stops_all" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "insufficient_gpu",
+			"nvml_no_permission", "plugin_one_card_stops_all" },
 	  .cause = "The plugin may not look at MIG instances: its container lacks the MIG monitor "
 		   "capability, because it is neither privileged nor given "
 		   "NVIDIA_MIG_MONITOR_DEVICES=all.",
@@ -385,7 +395,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "unable to retrieve list of available devices" },
 	  .absent = { "GPU is lost", "fallen off the bus" },
 	  .sure = { "error calling nvml.Init" },
-	  .explains = { "nvml_unknown_error" },
+	  .explains = { "insufficient_gpu", "nvml_unknown_error" },
 	  .cause = "The kubelet asks the plugin which GPUs to take, and the plugin cannot answer "
 		   "because one of its calls to the driver fails (a bad card, or the plugin's "
 		   "container lost its devices). Every GPU Pod of the node is refused.",
@@ -400,7 +410,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "has repeatedly crashed recently. Quitting",
 		   "GRPC server for*crashed with error" },
 	  .absent = { "permission denied" },
-	  .explains = { "plugin_endpoint_stopped", "node_without_gpu", "no_healthy_devices" },
+	  .explains = { "plugin_endpoint_stopped", "node_without_gpu", "no_healthy_devices",
+			"insufficient_gpu" },
 	  .cause = "The plugin's server socket was taken away again and again (somebody cleans the "
 		   "kubelet's folder, or a second plugin uses the same socket name), and the "
 		   "plugin gave up.",
@@ -418,7 +429,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "unable to create cdi handler", "failed to create nvcdi library",
 		   "error creating CDI" },
 	  .absent = { "error generating CDI specification" },
-	  .explains = { "plugin_no_devices", "node_without_gpu", "cdi_device_unknown" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "insufficient_gpu",
+			"cdi_device_unknown" },
 	  .cause = "The plugin is to hand out CDI devices and cannot write their specification: "
 		   "the driver root it was given is wrong, or /var/run/cdi is not mounted or not "
 		   "writable.",
@@ -439,7 +451,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "nvidia-driver-daemonset*is forbidden: violates PodSecurity",
 		   "nvidia-container-toolkit*is forbidden: violates PodSecurity",
 		   "violates PodSecurity*volume device-plugin" },
-	  .explains = { "plugin_daemonset_empty", "node_without_gpu" },
+	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The namespace's Pod Security (or OpenShift's constraints) forbids what the "
 		   "plugin's Pod needs (host folders, privileges), so its DaemonSet makes no Pods.",
 	  .cure = { "kubectl label ns NAMESPACE pod-security.kubernetes.io/enforce=privileged "
@@ -453,7 +465,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "insufficient quota to match these scopes: [{PriorityClass",
 		   "insufficient quota to match these scopes*PriorityClass In" },
 	  .sure = { "system-node-critical" },
-	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "plugin_affinity_no_label" },
+	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "insufficient_gpu",
+			"plugin_affinity_no_label" },
 	  .cause = "The plugin's Pods have the priority class system-node-critical, which this "
 		   "cluster allows only in namespaces with a quota for it (so on GKE), so none are "
 		   "made.",
@@ -469,7 +482,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "Failed to pull image*gpu-device-plugin",
 		   "k8s-device-plugin:*manifest unknown" },
 	  .sure = { "@plugin.pod=ImagePullBackOff", "@plugin.pod=ErrImagePull" },
-	  .explains = { "plugin_daemonset_empty", "node_without_gpu" },
+	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The device plugin's image cannot be fetched (wrong tag, an old registry, no "
 		   "internet or no proxy on the node), so no plugin runs.",
 	  .cure = { "kubectl describe pod -n NAMESPACE PLUGIN-POD | tail -5",
@@ -482,7 +495,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .seen = { "exec format error" },
 	  .any = { "nvidia-device-plugin", "k8s-device-plugin", "gpu-feature-discovery" },
 	  .sure = { "@plugin.pod=CrashLoopBackOff" },
-	  .explains = { "node_without_gpu" },
+	  .explains = { "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The device plugin's image is for another processor architecture than the "
 		   "node's (amd64 on arm64, or the reverse).",
 	  .cure = { "kubectl get nodes -L kubernetes.io/arch",
@@ -496,7 +509,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "@plugin.device_list_strategy=volume-mounts", "volume-mounts" },
 	  .absent = { "@containerd.nvidia_not_default" },
 	  .sure = { "@plugin.unprivileged", "@toolkit.env_refused" },
-	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu" },
+	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
+			"insufficient_gpu" },
 	  .cause = "The toolkit takes GPU lists from volume mounts only, and the plugin itself "
 		   "asks by its environment without being privileged: so it gets no driver "
 		   "libraries and finds no NVML.",
@@ -513,7 +527,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "could not restore state from checkpoint*device",
 		   "kubelet_internal_checkpoint*no space left" },
 	  .sure = { "no space left on device" },
-	  .explains = { "node_without_gpu", "admitted_before_plugin" },
+	  .explains = { "node_without_gpu", "insufficient_gpu", "admitted_before_plugin" },
 	  .cause = "The kubelet cannot read or write its record of given devices "
 		   "(kubelet_internal_checkpoint): the disk is full or the file is damaged.",
 	  .cure = { "df -h /var/lib/kubelet; ls -l /var/lib/kubelet/device-plugins",
@@ -528,6 +542,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .any = { "Resources cannot be allocated with Topology locality",
 		   "TopologyAffinityError" },
 	  .sure = { "@kubelet.topology_policy" },
+	  .explains = { "insufficient_gpu" },
 	  .cause = "The kubelet's topology manager is strict (restricted or single-numa-node), and "
 		   "the Pod's CPUs and GPUs do not fit on one NUMA node of this machine.",
 	  .cure = { "nvidia-smi topo -m; grep topologyManager /var/lib/kubelet/config.yaml",
@@ -573,7 +588,8 @@ const struct rule doctor_rules_plugin[] = {
 		   "nvidia-caps-imex-channels/channel#: no such file or directory",
 		   "invalid IMEX channel IDs" },
 	  .absent = { "Ignoring requested IMEX channel" },
-	  .explains = { "plugin_no_devices", "node_without_gpu", "toolkit_mount_fails" },
+	  .explains = { "plugin_no_devices", "node_without_gpu", "toolkit_mount_fails",
+			"insufficient_gpu" },
 	  .cause = "The plugin (or container) is to hand out an IMEX channel, and the node has no "
 		   "such device: the channel was not created, or the driver has no IMEX.",
 	  .cure = { "ls -l /dev/nvidia-caps-imex-channels",
@@ -589,7 +605,7 @@ const struct rule doctor_rules_plugin[] = {
 		   "no devices found allocated in local cache for pod",
 		   "PreStartContainer rpc failed" },
 	  .absent = { "maximum request size for shared resources" },
-	  .explains = { "no_healthy_devices" },
+	  .explains = { "no_healthy_devices", "insufficient_gpu" },
 	  .cause = "The device plugin gave the kubelet an answer that it cannot use (an empty or "
 		   "too short one, or a failed PreStartContainer). This plugin release and this "
 		   "kubelet do not fit, or the plugin has a defect.",

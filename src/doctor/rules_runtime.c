@@ -13,7 +13,8 @@ const struct rule doctor_rules_runtime[] = {
 	  .absent = { "@containerd.wrong_file", "@distribution=k3s", "@distribution=rke2",
 		      "@distribution=microk8s", "@distribution=k0s", "@containerd.nvidia" },
 	  .sure = { "@containerd.no_nvidia", "@crio.no_nvidia" },
-	  .explains = { "node_without_gpu", "driver_validation_waits", "operator_waits" },
+	  .explains = { "node_without_gpu", "driver_validation_waits", "operator_waits",
+			"insufficient_gpu" },
 	  .cause = "The Pod's RuntimeClass asks for a runtime 'nvidia' that the container engine "
 		   "of this node does not have. Its configuration was never written on this node, "
 		   "or was overwritten.",
@@ -33,7 +34,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .sure = { "@containerd.wrong_file" },
 	  .explains = { "runtime_handler_missing", "runtime_not_restarted",
 			"containerd_dropin_not_read", "nvidia_not_default_runtime",
-			"node_without_gpu", "operator_waits" },
+			"node_without_gpu", "operator_waits", "insufficient_gpu" },
 	  .cause = "The nvidia runtime was written into /etc/containerd/config.toml, but this "
 		   "distribution (k3s, rke2, k0s, microk8s) runs its own containerd with its own "
 		   "configuration, which does not have it.",
@@ -58,7 +59,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .sure = { "@containerd.nvidia", "@docker.nvidia", "@crio.nvidia",
 		    "@containerd.nvidia_default" },
 	  .explains = { "runtime_handler_missing", "docker_runtime_missing", "plugin_without_nvml",
-			"nvidia_not_default_runtime", "node_without_gpu" },
+			"nvidia_not_default_runtime", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The nvidia runtime was added to the engine's configuration, but the engine was "
 		   "not restarted since, so it does not know it yet.",
 	  .cure = { "systemctl restart containerd (or docker, or crio)", "kubectl delete pod POD" },
@@ -71,7 +72,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "runtimeclasses.node.k8s.io nvidia not found",
 		   "pod rejected: RuntimeClass*not found", "@pod.runtime_class_missing" },
 	  .sure = { "@runtimeclass.no_nvidia" },
-	  .explains = { "plugin_daemonset_empty", "node_without_gpu" },
+	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The Pod names a RuntimeClass that does not exist in this cluster. Without the "
 		   "object the API server refuses the Pod.",
 	  .cure = { "kubectl get runtimeclass",
@@ -87,7 +88,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "plugins.cri.containerd.default_runtime]*nvidia-container-runtime" },
 	  .sure = { "could not load NVML library", "@node.gpu.none" },
 	  .explains = { "plugin_without_nvml", "nvidia_not_default_runtime", "plugin_no_devices",
-			"node_without_gpu", "containerd_section_ignored" },
+			"node_without_gpu", "containerd_section_ignored", "insufficient_gpu" },
 	  .cause = "The configuration sets the table default_runtime, which this containerd no "
 		   "longer reads; it looks for default_runtime_name. So Pods still run with plain "
 		   "runc and see no GPU.",
@@ -114,7 +115,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .sure = { "@plugin.no_runtime_class", "@pod.no_runtime_class",
 		    "could not load NVML library" },
 	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"toolkit_validation_fails", "operator_waits" },
+			"toolkit_validation_fails", "operator_waits", "insufficient_gpu" },
 	  .cause = "containerd knows the nvidia runtime but does not use it by default, and the "
 		   "Pod (here usually the device plugin) names no RuntimeClass. So it runs under "
 		   "plain runc and sees neither driver nor card.",
@@ -136,8 +137,8 @@ const struct rule doctor_rules_runtime[] = {
 	  .absent = { "could not load NVML library", "@distribution=k3s", "@distribution=rke2",
 		      "rancher/k3s", "[plugins.cri.containerd.runtimes" },
 	  .sure = { "@containerd.no_imports", "unknown service runtime.v1" },
-	  .explains = { "containerd_dropin_not_read", "node_without_gpu",
-			"runtime_handler_missing" },
+	  .explains = { "containerd_dropin_not_read", "node_without_gpu", "runtime_handler_missing",
+			"insufficient_gpu" },
 	  .cause =
 		  "The packaged configuration of containerd disables its CRI plugin "
 		  "(disabled_plugins = [\"cri\"]). The kubelet cannot use it so, and a drop-in for "
@@ -157,7 +158,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .sure = { "no runtime for nvidia is configured", "could not load NVML library",
 		    "@node.gpu.none", "@containerd.no_imports" },
 	  .explains = { "runtime_handler_missing", "plugin_without_nvml", "node_without_gpu",
-			"nvidia_not_default_runtime", "runtime_not_restarted" },
+			"nvidia_not_default_runtime", "runtime_not_restarted", "insufficient_gpu" },
 	  .cause = "The nvidia runtime stands in a drop-in file (conf.d/99-nvidia.toml), but the "
 		   "main configuration of containerd imports no such folder, so it is never read.",
 	  .cure = { "Put this line at the top of /etc/containerd/config.toml: imports = "
@@ -170,7 +171,8 @@ const struct rule doctor_rules_runtime[] = {
 	  .seen = { "@containerd.section_ignored" },
 	  .any = { "@containerd.nvidia", "nvidia-container-runtime" },
 	  .sure = { "no runtime for nvidia is configured", "could not load NVML library" },
-	  .explains = { "plugin_without_nvml", "node_without_gpu", "runtime_handler_missing" },
+	  .explains = { "plugin_without_nvml", "node_without_gpu", "runtime_handler_missing",
+			"insufficient_gpu" },
 	  .cause = "The nvidia runtime stands in a section whose name belongs to another version "
 		   "of containerd's configuration than the file's 'version' line says, so "
 		   "containerd ignores it.",
@@ -190,7 +192,8 @@ const struct rule doctor_rules_runtime[] = {
 		   "drop-in config version*higher than root config version",
 		   "containerd*toml: expected", "invalid disabled plugin URI" },
 	  .absent = { "failed to start CNI" },
-	  .explains = { "node_without_gpu", "runtime_handler_missing", "containerd_cri_disabled" },
+	  .explains = { "node_without_gpu", "runtime_handler_missing", "containerd_cri_disabled",
+			"insufficient_gpu" },
 	  .cause = "containerd does not start: its configuration cannot be read after it was "
 		   "edited (a table defined twice, a drop-in of a newer version, or a typing "
 		   "error).",
@@ -208,7 +211,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "file",
 		   "error reading the Docker daemon configuration",
 		   "failed to start daemon*daemon.json" },
-	  .explains = { "docker_runtime_missing", "node_without_gpu" },
+	  .explains = { "docker_runtime_missing", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "Docker does not start: /etc/docker/daemon.json cannot be read after it was "
 		   "edited (a comma or brace is wrong), or says again what the service's command "
 		   "line says.",
@@ -260,7 +263,8 @@ const struct rule doctor_rules_runtime[] = {
 		   "stat*nvidia-ctk: no such file or directory",
 		   "exec*nvidia-ctk: no such file or directory" },
 	  .sure = { "@toolkit.absent" },
-	  .explains = { "node_without_gpu", "plugin_without_nvml", "wrapper_fails" },
+	  .explains = { "node_without_gpu", "plugin_without_nvml", "wrapper_fails",
+			"insufficient_gpu" },
 	  .cause = "The engine is configured for a program of the NVIDIA Container Toolkit that "
 		   "does not exist on this node: the toolkit was removed, or its DaemonSet has not "
 		   "put it there (again).",
@@ -281,7 +285,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "error while loading shared libraries: libnvidia-container.so.1",
 		   "fork/exec*nvidia-container-cli: no such file or directory" },
 	  .absent = { "nvidia-container-cli: initialization error" },
-	  .explains = { "node_without_gpu", "wrapper_fails" },
+	  .explains = { "node_without_gpu", "wrapper_fails", "insufficient_gpu" },
 	  .cause = "The hook starts nvidia-container-cli and does not find it, or its library "
 		   "libnvidia-container.so.1: the packages libnvidia-container-tools and "
 		   "libnvidia-container1 are missing or half upgraded.",
@@ -295,7 +299,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "no runtime binary found from candidate list",
 		   "error constructing low-level runtime", "error locating runtime" },
-	  .explains = { "node_without_gpu", "wrapper_fails" },
+	  .explains = { "node_without_gpu", "wrapper_fails", "insufficient_gpu" },
 	  .cause = "nvidia-container-runtime is only a wrapper and finds no real runtime to hand "
 		   "over to: neither runc nor crun is on its PATH.",
 	  .cure = { "which runc crun",
@@ -447,7 +451,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .sure = { "could not load NVML library", "did you set the docker default runtime",
 		    "@node.gpu.none" },
 	  .explains = { "plugin_without_nvml", "node_without_gpu", "plugin_no_devices",
-			"nvidia_not_default_runtime" },
+			"nvidia_not_default_runtime", "insufficient_gpu" },
 	  .cause = "The nvidia runtime was configured for Docker, but the kubelet of this node "
 		   "does not use Docker: it talks to containerd or CRI-O, which know nothing of "
 		   "it.",
@@ -463,7 +467,8 @@ const struct rule doctor_rules_runtime[] = {
 		   "invalid plugin config: no corresponding runtime configured in",
 		   "no corresponding runtime configured in*default_runtime_name",
 		   "default_runtime set to*but no runtime entry was found" },
-	  .explains = { "containerd_config_broken", "node_without_gpu", "runtime_handler_missing" },
+	  .explains = { "containerd_config_broken", "node_without_gpu", "runtime_handler_missing",
+			"insufficient_gpu" },
 	  .cause = "The configuration names a default runtime that it does not define (a "
 		   "runtimes.nvidia table is missing), so the engine starts no Pod, or does not "
 		   "start at all.",
@@ -478,7 +483,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .sure = { "could not load NVML library", "@node.gpu.none",
 		    "executable file not found in $PATH" },
 	  .explains = { "plugin_without_nvml", "node_without_gpu", "toolkit_validation_fails",
-			"nvidia_not_default_runtime" },
+			"nvidia_not_default_runtime", "insufficient_gpu" },
 	  .cause = "The runtime called nvidia has no BinaryName, so it is plain runc under another "
 		   "name: Pods start and see no GPU.",
 	  .cure = { "nvidia-ctk runtime configure --runtime=containerd",
@@ -497,7 +502,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .absent = { "@containerd.section_ignored" },
 	  .sure = { "no such file or directory", "connection refused" },
 	  .explains = { "driver_validation_waits", "node_without_gpu", "runtime_handler_missing",
-			"operator_waits" },
+			"operator_waits", "insufficient_gpu" },
 	  .cause = "The operator's toolkit Pod cannot reach the container engine: its socket or "
 		   "configuration file is at another path than it was told (k3s, rke2, microk8s, a "
 		   "moved root), so the nvidia runtime is never set up.",
@@ -515,7 +520,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "failed to setup network for sandbox", "cni config uninitialized",
 		   "network plugin is not ready", "failed to set up sandbox container*network" },
 	  .absent = { "NetworkReady=true" },
-	  .explains = { "node_without_gpu", "plugin_cannot_register" },
+	  .explains = { "node_without_gpu", "plugin_cannot_register", "insufficient_gpu" },
 	  .cause = "The node has no working Pod network (its CNI plugin is missing or not ready), "
 		   "so no Pod with a network of its own starts there, GPU or not.",
 	  .cure = { "kubectl get pods -n kube-system -o wide | grep -E "
