@@ -82,7 +82,7 @@
 	M(DRIVER_VFIO, "driver.vfio", "the card is bound to vfio-pci", "host") \
 	M(DRIVER_NO_CARD, "driver.no_card", "a whole lspci without an NVIDIA device", "host") \
 	M(DRIVER_DKMS, "driver.dkms", "state in dkms status: added, built, installed, broken", "host") \
-	M(DRIVER_SMI_ERROR, "driver.smi_error", "why nvidia-smi failed: mismatch, not_loaded, unknown_error, no_permission, no_library, no_devices, lost, not_found, hung, not_supported, insufficient_power", "smi") \
+	M(DRIVER_SMI_ERROR, "driver.smi_error", "why nvidia-smi failed: mismatch, not_loaded, unknown_error, no_permission, no_library, no_devices, lost, no_handle, not_found, hung, not_supported, insufficient_power", "smi") \
 	M(DRIVER_SMI_ERROR_HOST, "driver.smi_error_host", "the same, below a heading that says host or node", "smi") \
 	M(DRIVER_SMI_ERROR_CONTAINER, "driver.smi_error_container", "the same, below a heading that says container, pod, docker run or kubectl exec", "smi") \
 	M(DRIVER_CARDS, "driver.cards", "number of cards in one listing", "smi") \
@@ -203,7 +203,7 @@
 	M(TOOLKIT_ABSENT, "toolkit.absent", "nvidia-ctk or nvidia-container-cli: command not found", "host") \
 	M(TOOLKIT_POD, "toolkit.pod", "STATUS of a toolkit DaemonSet's Pod", "tables") \
 	M(VALIDATOR_POD, "validator.pod", "STATUS of an operator's validator Pod", "tables") \
-	M(ENGINE, "engine", "what a node or docker info says it runs: containerd, cri-o, docker, podman", "kubernetes, runtime, host") \
+	M(ENGINE, "engine", "what a node says it runs: containerd, cri-o, docker", "kubernetes, tables") \
 	M(DISTRIBUTION, "distribution", "k3s, rke2, k0s, microk8s, kind, minikube, openshift, eks, gke, aks, talos, docker-desktop", "kubernetes, runtime, host") \
 	/* CDI. */ \
 	M(CDI_KIND, "cdi.kind", "nvidia.com/gpu, k8s.device-plugin.nvidia.com/gpu, k8s.gpu.nvidia.com/device, ...", "runtime") \

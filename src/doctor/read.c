@@ -346,7 +346,7 @@ static void read_bare_leaf(struct readers *readers, char *value)
 	const char *parent = outline_up(&readers->outline, 0);
 
 	if (read_runtime_item(readers, parent, value) || read_docker_item(readers, parent, value) ||
-	    read_cdi_item(readers, parent, value))
+	    read_cdi_item(readers, parent, value) || read_plugin_item(readers, parent, value))
 		return;
 	if (same(parent, "Taints"))
 		read_taint(readers, value);

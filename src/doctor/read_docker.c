@@ -12,14 +12,12 @@ static void begin_daemon(struct readers *readers)
 {
 	readers->docker.daemon = true;
 	tell(readers, FACT_SEEN_DOCKER_DAEMON, NULL);
-	tell(readers, FACT_ENGINE, "docker");
 }
 
 static void begin_info(struct readers *readers)
 {
 	readers->docker.info = true;
 	tell(readers, FACT_SEEN_DOCKER_INFO, NULL);
-	tell(readers, FACT_ENGINE, "docker");
 }
 
 static void leaf_daemon_default(struct readers *readers, const char *key, char *value)

@@ -324,7 +324,8 @@ static void no_such_file(struct readers *readers, const char *line)
 {
 	if (!has(line, "No such file or directory"))
 		return;
-	if (strstr(line, "/dev/nvidia") && starts(line, "ls:"))
+	if (starts(line, "ls:") && (strstr(line, "/dev/nvidia*") || strstr(line, "/dev/nvidia0") ||
+				    strstr(line, "/dev/nvidiactl")))
 		tell(readers, FACT_HOST_NO_DEV_NODES, NULL);
 	if (strstr(line, "/proc/driver/nvidia/version"))
 		tell(readers, FACT_DRIVER_NOT_LOADED, NULL);
@@ -483,6 +484,8 @@ static const struct {
 	{ "amd_iommu=on", FACT_HOST_IOMMU, NULL },
 	{ "nvidia-ctk: command not found", FACT_TOOLKIT_ABSENT, NULL },
 	{ "nvidia-container-cli: command not found", FACT_TOOLKIT_ABSENT, NULL },
+	{ "desktop-linux *", FACT_DOCKER_DESKTOP, NULL },
+	{ "snap/docker", FACT_DOCKER_SNAP, NULL },
 	{ "Found 0 CDI devices", FACT_CDI_NO_DEVICES, NULL },
 };
 
@@ -670,6 +673,8 @@ static bool host_words(struct readers *readers, const char *line)
 	count = split(row, words, HOST_WORDS);
 	word_line(readers, words, count);
 	package(readers, words, count);
+	if (strcmp(words[0], "docker") == 0 && has(readers->heading, "snap list"))
+		tell(readers, FACT_DOCKER_SNAP, NULL);
 	listing_row(readers, words, count);
 	return pci_line(readers, line) || module_row(readers, words, count);
 }
@@ -706,7 +711,8 @@ void end_host(struct readers *readers)
 		tell(readers, FACT_HOST_NO_LIBCUDA, NULL);
 	if (host->sockets && !host->other_socket)
 		tell(readers, FACT_PLUGIN_NO_SOCKET, NULL);
-	if (host->dev_card && !host->dev_uvm)
+	/* All of /dev/nvidia* was asked for. */
+	if (host->dev_card && !host->dev_uvm && (readers->hints & HINT_DEV))
 		tell(readers, FACT_HOST_NO_UVM_NODE, NULL);
 	memset(&readers->host, 0, sizeof(readers->host));
 }

@@ -82,6 +82,8 @@ void read_distribution(struct readers *readers, const char *text)
 	for (size_t i = 0; i < ARRAY_SIZE(distributions); i++)
 		if (has(text, distributions[i].word))
 			tell(readers, FACT_DISTRIBUTION, distributions[i].name);
+	if (has(text, "Docker Desktop"))
+		tell(readers, FACT_DOCKER_DESKTOP, NULL);
 }
 
 static const struct {

@@ -123,6 +123,14 @@ const struct key_row keys_plugin[] = {
 	{ NULL, NULL },
 };
 
+bool read_plugin_item(struct readers *readers, const char *list, const char *value)
+{
+	if (!same(list, "deviceListStrategy"))
+		return false;
+	tell(readers, FACT_PLUGIN_STRATEGY, value);
+	return true;
+}
+
 /* A name below "data" of a ConfigMap, or below config.map of the chart. */
 void read_config_name(struct readers *readers, const char *key)
 {

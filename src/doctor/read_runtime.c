@@ -39,7 +39,6 @@ static struct containerd *containerd_of(struct readers *readers)
 		containerd->seen = true;
 		keep(readers, &containerd->place);
 		tell(readers, FACT_SEEN_CONTAINERD_CONFIG, NULL);
-		tell(readers, FACT_ENGINE, "containerd");
 	}
 	return containerd;
 }
@@ -76,7 +75,6 @@ static void crio_header(struct readers *readers)
 
 	readers->crio.seen = true;
 	tell(readers, FACT_SEEN_CRIO_CONFIG, NULL);
-	tell(readers, FACT_ENGINE, "cri-o");
 	if (!*name)
 		return;
 	readers->crio.runtimes++;
@@ -114,6 +112,8 @@ void read_toml_header(struct readers *readers)
 		return;
 	tell(readers, FACT_CONTAINERD_RUNTIME, name);
 	at = runtime_of(&readers->containerd, name);
+	if (at >= 0 && same(outline_up(&readers->outline, 0), "options"))
+		readers->containerd.runtimes[at].options = true;
 	if (at >= 0 && has(name, "nvidia") && !readers->containerd.nvidia_place.line)
 		keep(readers, &readers->containerd.nvidia_place);
 }
@@ -348,10 +348,24 @@ static void tell_versions(struct readers *readers)
 			&containerd->place);
 }
 
-static bool is_nvidia(const struct containerd *containerd, size_t i)
+/* Options without a binary: containerd takes runc, whatever the name. */
+static bool is_runc(const struct readers *readers, size_t i)
 {
-	return containerd->runtimes[i].nvidia || (has(containerd->runtimes[i].name, "nvidia") &&
-						  !containerd->runtimes[i].other_binary);
+	const struct containerd *containerd = &readers->containerd;
+
+	return containerd->runtimes[i].options && !containerd->runtimes[i].nvidia &&
+	       !containerd->runtimes[i].other_binary &&
+	       (containerd->runtimes[i].systemd >= 0 || heading_has(readers, "config dump"));
+}
+
+static bool is_nvidia(const struct readers *readers, size_t i)
+{
+	const struct containerd *containerd = &readers->containerd;
+	bool named = has(containerd->runtimes[i].name, "nvidia");
+
+	if (is_runc(readers, i))
+		return false;
+	return containerd->runtimes[i].nvidia || (named && !containerd->runtimes[i].other_binary);
 }
 
 static void tell_cgroups(struct readers *readers)
@@ -360,7 +374,7 @@ static void tell_cgroups(struct readers *readers)
 	int nvidia = -1, other = -1;
 
 	for (size_t i = 0; i < containerd->runtime_count; i++) {
-		if (is_nvidia(containerd, i) && containerd->runtimes[i].systemd >= 0)
+		if (is_nvidia(readers, i) && containerd->runtimes[i].systemd >= 0)
 			nvidia = containerd->runtimes[i].systemd;
 		else if (same(containerd->runtimes[i].name, "runc") &&
 			 containerd->runtimes[i].systemd >= 0)
@@ -388,21 +402,25 @@ static void tell_default(struct readers *readers, bool nvidia, bool is_default)
 static void tell_runtimes(struct readers *readers)
 {
 	const struct containerd *containerd = &readers->containerd;
-	bool nvidia = false, is_default = false, defined = false;
+	bool nvidia = false, is_default = false, defined = false, runc = false;
 
 	for (size_t i = 0; i < containerd->runtime_count; i++) {
 		bool named = strcmp(containerd->runtimes[i].name, containerd->default_name) == 0;
 
 		defined |= named;
-		if (!is_nvidia(containerd, i))
+		runc |= is_runc(readers, i) && has(containerd->runtimes[i].name, "nvidia");
+		if (!is_nvidia(readers, i))
 			continue;
 		nvidia = true;
 		is_default |= named;
 		tell_at(readers, FACT_CONTAINERD_NVIDIA, containerd->runtimes[i].name,
 			&containerd->nvidia_place);
 	}
-	tell_default(readers, nvidia, is_default);
-	if (!nvidia && containerd->sections && containerd->runtime_count)
+	if (runc)
+		tell_at(readers, FACT_CONTAINERD_OPTIONS_MISSING, NULL, &containerd->nvidia_place);
+	else
+		tell_default(readers, nvidia, is_default);
+	if (!nvidia && !runc && containerd->sections && containerd->runtime_count)
 		tell_at(readers, FACT_CONTAINERD_NO_NVIDIA, NULL, &containerd->place);
 	if (containerd->default_name[0] && containerd->runtime_count && !defined)
 		tell_at(readers, FACT_CONTAINERD_DEFAULT_UNDEFINED, containerd->default_name,

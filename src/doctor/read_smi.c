@@ -25,7 +25,7 @@ static const struct {
 	{ "couldn't find libnvidia-ml.so", "no_library" },
 	{ "No devices were found", "no_devices" },
 	{ "GPU is lost", "lost" },
-	{ "Unable to determine the device handle", "lost" },
+	{ "Unable to determine the device handle", "no_handle" },
 	{ "nvidia-smi: command not found", "not_found" },
 	{ "nvidia-smi: not found", "not_found" },
 	{ "\"nvidia-smi\": executable file not found", "not_found" },

@@ -79,6 +79,7 @@ static bool read_header(struct readers *readers, const char *line)
 		readers->listing.all = has_word(line, "NAMESPACE");
 		readers->listing.column =
 			column_of(line, headers[i].kind == LISTING_CUSTOM_GPU ? "GPU" : "NODE");
+		readers->listing.driver_column = strstr(line, "DRIVER-VERSION") != NULL;
 		readers->listing.selector = -1;
 		if (strstr(line, "NODE SELECTOR"))
 			readers->listing.selector = (int)(strstr(line, "NODE SELECTOR") - line);
@@ -187,6 +188,18 @@ static bool pod_row(struct readers *readers, struct row *row)
 	return true;
 }
 
+/* -L nvidia.com/cuda.driver-version.full */
+static void driver_column(struct readers *readers, const char *version)
+{
+	struct listing *listing = &readers->listing;
+
+	if (!isdigit((unsigned char)*version))
+		return;
+	if (listing->driver[0] && strcmp(listing->driver, version) != 0)
+		tellf(readers, FACT_DRIVER_NODES_DIFFER, "%s %s", listing->driver, version);
+	COPY(listing->driver, version);
+}
+
 /* name Ready,SchedulingDisabled worker 5d v1.30.1 */
 static bool node_row(struct readers *readers, struct row *row)
 {
@@ -198,6 +211,8 @@ static bool node_row(struct readers *readers, struct row *row)
 		if (row->words[i][0] == 'v' && isdigit((unsigned char)row->words[i][1]))
 			read_kubelet_version(readers, row->words[i]);
 		if (strstr(row->words[i], "://")) {
+			tellf(readers, FACT_ENGINE, "%.*s", (int)strcspn(row->words[i], ":"),
+			      row->words[i]);
 			if (starts(row->words[i], "containerd://"))
 				tell(readers, FACT_CONTAINERD_VERSION, row->words[i] + 13);
 			read_distribution(readers, row->words[i]);
@@ -205,6 +220,8 @@ static bool node_row(struct readers *readers, struct row *row)
 		if (strchr(row->words[i], '=') && strchr(row->words[i], '/'))
 			read_label_list(readers, row->words[i]);
 	}
+	if (readers->listing.driver_column)
+		driver_column(readers, row->words[row->count - 1]);
 	tell(readers, FACT_SEEN_NODE_TABLE, NULL);
 	if (starts(status, "NotReady"))
 		tell(readers, FACT_NODE_NOT_READY, row->words[0]);
@@ -231,7 +248,7 @@ static void plugin_set(struct readers *readers, const struct row *row, size_t at
 {
 	struct listing *listing = &readers->listing;
 	long desired = count_of(row->words[at]);
-	char selector[NAME_MAX_] = "";
+	char selector[NAME_MAX_] = "", name[2 * NAME_MAX_];
 
 	listing->plugin = true;
 	read_plugin_kind(readers, row->words[at - 1]);
@@ -244,13 +261,15 @@ static void plugin_set(struct readers *readers, const struct row *row, size_t at
 	if (listing->selector >= 0 && strlen(row->line) > (size_t)listing->selector)
 		COPY(selector, row->line + listing->selector);
 	selector[strcspn(selector, " \t")] = '\0';
-	/* The same nodes: both of the selector that is the first's. */
-	if (listing->sets && strcmp(listing->set_selector, selector) == 0 &&
-	    strcmp(listing->set_name, row->words[at - 1]) != 0)
-		tellf(readers, FACT_PLUGIN_TWO, "%s, %s", listing->set_name, row->words[at - 1]);
+	snprintf(name, sizeof(name), "%s %s", at > 1 ? row->words[0] : "", row->words[at - 1]);
+	/* The same nodes: the same selector, or one of them has none. */
+	if (listing->sets && strcmp(listing->set_name, name) != 0 &&
+	    (strcmp(listing->set_selector, selector) == 0 || strcmp(selector, "<none>") == 0 ||
+	     strcmp(listing->set_selector, "<none>") == 0))
+		tellf(readers, FACT_PLUGIN_TWO, "%s, %s", listing->set_name, name);
 	listing->sets++;
 	COPY(listing->set_selector, selector);
-	COPY(listing->set_name, row->words[at - 1]);
+	COPY(listing->set_name, name);
 }
 
 /* [namespace] name DESIRED CURRENT READY UP-TO-DATE AVAILABLE selector */

@@ -114,7 +114,7 @@ struct containerd {
 	unsigned sections; /* bits: 1 cri, 2 grpc_cri, 4 cri_v1 */
 	struct {
 		char name[NAME_MAX_];
-		bool nvidia, other_binary;
+		bool nvidia, other_binary, options;
 		signed char systemd; /* -1: not said */
 	} runtimes[RUNTIMES_MAX];
 	size_t runtime_count;
@@ -172,7 +172,9 @@ struct listing {
 	bool plugin, nvidia_class, gpu_slice;
 	unsigned rows, sets;
 	int column, selector; /* where NODE (or GPU) and NODE SELECTOR stand; -1 */
-	char set_name[NAME_MAX_], set_selector[NAME_MAX_];
+	bool driver_column;   /* the last one */
+	char driver[32];
+	char set_name[2 * NAME_MAX_], set_selector[NAME_MAX_];
 	struct {
 		char node[NAME_MAX_], owner[NAME_MAX_];
 	} plugins[16];
@@ -276,6 +278,7 @@ bool read_runtime_item(struct readers *readers, const char *list, const char *va
 bool read_docker_item(struct readers *readers, const char *list, const char *value);
 bool read_cdi_item(struct readers *readers, const char *list, const char *value);
 bool read_cdi_name(struct readers *readers, const char *kind, const char *device);
+bool read_plugin_item(struct readers *readers, const char *list, const char *value);
 void read_config_name(struct readers *readers, const char *key);
 /* The version at the end of the name of a driver's file; "" for others. */
 void driver_file_version(const char *path, char *ret, size_t size);

@@ -79,7 +79,7 @@ static const struct reading readings[] = {
 	  NULL,
 	  "[crio.runtime]\ndefault_runtime = \"runc\"\n[crio.runtime.runtimes.runc]\n"
 	  "runtime_path = \"/usr/bin/runc\"\n",
-	  { "crio.default_runtime=runc", "crio.no_nvidia", "engine=cri-o" },
+	  { "crio.default_runtime=runc", "crio.no_nvidia" },
 	  { "crio.nvidia", "containerd.nvidia" } },
 	{ "toolkit",
 	  NULL,
