@@ -83,8 +83,8 @@ const struct rule doctor_rules_injection[] = {
 	  .link = REASON_LINK_INJECTION,
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "requested but CDI support is explicitly disabled",
-		   "could not select device driver cdi", "CDI support is not enabled",
-		   "CDI is not enabled", "is not a device node*nvidia.com/gpu=" },
+		   "could not select device driver cdi", "adding custom device nvidia.com/gpu=",
+		   "adding custom device*nvidia.com/gpu=all: no such file" },
 	  .sure = { "@containerd.cdi=false", "@docker.cdi=false" },
 	  .explains = { "cdi_device_unknown" },
 	  .cause = "The container is given CDI devices, and the container engine has CDI switched "

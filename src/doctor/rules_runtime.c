@@ -466,7 +466,7 @@ const struct rule doctor_rules_runtime[] = {
 	  .any = { "@containerd.default_undefined",
 		   "invalid plugin config: no corresponding runtime configured in",
 		   "no corresponding runtime configured in*default_runtime_name",
-		   "default_runtime set to*but no runtime entry was found" },
+		   "default_runtime set to*but no runtime entry" },
 	  .explains = { "containerd_config_broken", "node_without_gpu", "runtime_handler_missing",
 			"insufficient_gpu" },
 	  .cause = "The configuration names a default runtime that it does not define (a "
