@@ -320,6 +320,25 @@ static void wanted_gpus(struct readers *readers)
 	}
 }
 
+/* CPU and memory against the largest node that offers a GPU. */
+static void wanted_rest(struct readers *readers)
+{
+	long cpu = -1, memory = -1;
+
+	for (size_t i = 0; i < readers->node_count; i++) {
+		const struct node *node = &readers->nodes[i];
+
+		if (!offers_whole(node))
+			continue;
+		cpu = node->cpu_milli > cpu ? node->cpu_milli : cpu;
+		memory = node->memory_mib > memory ? node->memory_mib : memory;
+	}
+	if (cpu > 0 && readers->pod_cpu > cpu)
+		tell_at(readers, FACT_POD_CPU_OVER_NODE, NULL, &readers->pod_cpu_place);
+	if (memory > 0 && readers->pod_memory > memory)
+		tell_at(readers, FACT_POD_MEMORY_OVER_NODE, NULL, &readers->pod_memory_place);
+}
+
 /* Every node that offers a GPU has the taint. */
 static bool tainted(const struct readers *readers, const char *taint)
 {
@@ -519,6 +538,7 @@ void combine(struct readers *readers)
 	cards_of_node(readers);
 	mig_of_node(readers);
 	wanted_gpus(readers);
+	wanted_rest(readers);
 	untolerated(readers);
 	unmet(readers);
 	runtime_files(readers);

@@ -77,7 +77,7 @@
 	M(DRIVER_NOT_LOADED, "driver.not_loaded", "lsmod without nvidia, or no /proc/driver/nvidia/version", "host") \
 	M(DRIVER_LOADED, "driver.loaded", "lsmod or /proc name the nvidia module", "host") \
 	M(DRIVER_MODULE, "driver.module", "a loaded module: nvidia, nvidia_uvm, nvidia_drm, nvidia_modeset, nvidia_peermem, nouveau, vfio_pci", "host") \
-	M(DRIVER_NO_UVM, "driver.no_uvm", "a whole lsmod has nvidia and not nvidia_uvm", "host") \
+	M(DRIVER_NO_UVM, "driver.no_uvm", "the row of nvidia in lsmod names its users, and nvidia_uvm is none of them", "host") \
 	M(DRIVER_NOUVEAU, "driver.nouveau", "nouveau is loaded", "host") \
 	M(DRIVER_VFIO, "driver.vfio", "the card is bound to vfio-pci", "host") \
 	M(DRIVER_NO_CARD, "driver.no_card", "a whole lspci without an NVIDIA device", "host") \
@@ -271,7 +271,7 @@
 	M(NODE_GPU_NONE, "node.gpu.none", "a Capacity or Allocatable without any GPU resource", "kubernetes") \
 	M(NODE_GPU_NOWHERE, "node.gpu.nowhere", "no node of all that were seen has a GPU resource", "combine") \
 	M(NODE_GPU_SOME, "node.gpu.some", "a GPU resource with more than 0", "kubernetes, tables") \
-	M(NODE_GPU_ZERO, "node.gpu.zero", "a GPU resource with 0 allocatable", "kubernetes, tables") \
+	M(NODE_GPU_ZERO, "node.gpu.zero", "a GPU resource with 0 allocatable on a node where no other has more", "kubernetes, tables") \
 	M(NODE_GPU_UNHEALTHY, "node.gpu.unhealthy", "allocatable below capacity: \"7 of 8\"", "combine") \
 	M(NODE_GPU_FULL, "node.gpu.full", "all GPUs are allocated to Pods (Allocated resources)", "combine") \
 	M(NODE_GPU_FREE, "node.gpu.free", "GPUs that no Pod holds: a number above 0", "combine") \

@@ -88,7 +88,10 @@ static bool module_row(struct readers *readers, char **words, size_t count)
 	tell(readers, FACT_SEEN_LSMOD, NULL);
 	host->lsmod_rows++;
 	host->nvidia |= same(words[0], "nvidia");
-	host->uvm |= same(words[0], "nvidia_uvm");
+	/* Its users stand in the row itself: nothing that is missing elsewhere misleads. */
+	if (same(words[0], "nvidia") && count >= 3 &&
+	    (count >= 4 ? !has(words[3], "nvidia_uvm") : strcmp(words[2], "0") == 0))
+		tell(readers, FACT_DRIVER_NO_UVM, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(modules); i++)
 		if (same(words[0], modules[i]))
 			tell(readers, FACT_DRIVER_MODULE, modules[i]);
@@ -105,9 +108,6 @@ static void end_modules(struct readers *readers)
 
 	if (host->lsmod_rows >= 5 && !host->nvidia)
 		tell(readers, FACT_DRIVER_NOT_LOADED, NULL);
-	/* uvm uses nvidia: one list that has the other users of it and not uvm is whole enough. */
-	if (host->lsmod_rows >= 2 && host->nvidia && !host->uvm)
-		tell(readers, FACT_DRIVER_NO_UVM, NULL);
 	if (host->lspci_rows >= 8 && !host->lspci_nvidia)
 		tell(readers, FACT_DRIVER_NO_CARD, NULL);
 }

@@ -195,10 +195,15 @@ static void take_want(struct readers *readers, const char *resource, const char 
 	struct want *want;
 
 	object->pod = true;
-	if (same(resource, "cpu") && !limit)
+	/* A limit without a request is the request. */
+	if (same(resource, "cpu") && (!limit || !object->cpu[0])) {
 		COPY(object->cpu, value);
-	if (same(resource, "memory") && !limit)
+		keep(readers, &object->cpu_place);
+	}
+	if (same(resource, "memory") && (!limit || !object->memory[0])) {
 		COPY(object->memory, value);
+		keep(readers, &object->memory_place);
+	}
 	if (!is_gpu_resource(resource))
 		return;
 	want = want_of(readers, resource);
@@ -277,7 +282,7 @@ static void take_gpu_offer(struct readers *readers, const char *resource, const 
 	if (ends(resource, "/gpu"))
 		tell(readers, capacity ? FACT_NODE_GPU_CAPACITY : FACT_NODE_GPU_ALLOCATABLE, value);
 	if (count == 0 && !capacity)
-		tell(readers, FACT_NODE_GPU_ZERO, resource);
+		keep(readers, &object->zero_place);
 }
 
 static void take_offer(struct readers *readers, const char *resource, const char *value,
@@ -431,6 +436,22 @@ static void end_whole_pod(struct readers *readers)
 		tell_at(readers, FACT_POD_NO_RUNTIME_CLASS, object->name, &object->place);
 }
 
+/* The most CPU and memory that one container of a GPU Pod asks for. */
+static void keep_needs(struct readers *readers)
+{
+	const struct object *object = &readers->object;
+	long cpu = milli_of(object->cpu), memory = mib_of(object->memory);
+
+	if (cpu > readers->pod_cpu) {
+		readers->pod_cpu = cpu;
+		readers->pod_cpu_place = object->cpu_place;
+	}
+	if (memory > readers->pod_memory) {
+		readers->pod_memory = memory;
+		readers->pod_memory_place = object->memory_place;
+	}
+}
+
 static void end_pod(struct readers *readers)
 {
 	const struct object *object = &readers->object;
@@ -439,6 +460,8 @@ static void end_pod(struct readers *readers)
 
 	for (size_t i = 0; i < object->want_count; i++)
 		end_want(readers, &object->wants[i]);
+	if (gpu_pod(object))
+		keep_needs(readers);
 	if (object->phase[0] && !component)
 		tell_at(readers, FACT_POD_STATUS, object->phase, &object->place);
 	if (running && gpu_pod(object))
@@ -479,11 +502,28 @@ static void keep_node(struct readers *readers)
 	node->place = object->place;
 }
 
+/* 0 of one resource beside some of another is how sharing and MIG look. */
+static void end_zero(struct readers *readers)
+{
+	const struct object *object = &readers->object;
+	const char *zero = NULL;
+
+	for (size_t i = 0; i < object->gpu_count; i++) {
+		if (object->gpus[i].allocatable > 0)
+			return;
+		if (object->gpus[i].allocatable == 0)
+			zero = object->gpus[i].name;
+	}
+	if (zero)
+		tell_at(readers, FACT_NODE_GPU_ZERO, zero, &object->zero_place);
+}
+
 static void end_node(struct readers *readers)
 {
 	struct object *object = &readers->object;
 	size_t offered = 0;
 
+	end_zero(readers);
 	for (size_t i = 0; i < object->gpu_count; i++)
 		offered += object->gpus[i].capacity >= 0 || object->gpus[i].allocatable >= 0;
 	if (object->capacity || object->allocatable) {

@@ -65,13 +65,14 @@ struct object {
 	struct want wants[WANTS_MAX];
 	size_t want_count;
 	char runtime_class[NAME_MAX_], node_name[NAME_MAX_], phase[32];
-	struct kept node_name_place, place;
+	struct kept node_name_place, zero_place, place;
 	char selectors[8][128];
 	size_t selector_count;
 	char tolerations[8][NAME_MAX_];
 	size_t toleration_count;
 	bool tolerates_all;
 	char cpu[24], memory[24];
+	struct kept cpu_place, memory_place;
 	char env[NAME_MAX_]; /* name of the variable whose value comes next */
 	unsigned env_item;
 	/* A node's. */
@@ -183,7 +184,7 @@ struct listing {
 
 /* Lists of the host. */
 struct host {
-	bool nvidia, uvm, lspci_nvidia, libml, libcuda, sockets, other_socket, cdi_files;
+	bool nvidia, lspci_nvidia, libml, libcuda, sockets, other_socket, cdi_files;
 	bool dev, dev_card, dev_uvm;
 	unsigned lsmod_rows, lspci_rows, rows;
 };
@@ -222,6 +223,8 @@ struct readers {
 	struct listing listing;
 	struct host host;
 	/* Over everything. */
+	long pod_cpu, pod_memory; /* milli, MiB: the most that a GPU Pod asks for */
+	struct kept pod_cpu_place, pod_memory_place;
 	bool configured, restarted; /* by a history of commands */
 	struct kept configured_place;
 	struct kept listed, listed_container; /* nvidia-smi with cards */

@@ -9,7 +9,7 @@ static const struct reading readings[] = {
 	  NULL,
 	  "--- lsmod | grep nvidia\nnvidia_drm\nnvidia_modeset\nnvidia\n",
 	  { "driver.module=nvidia_drm", "driver.loaded", "seen.lsmod" },
-	  { "driver.not_loaded", "driver.nouveau" } },
+	  { "driver.not_loaded", "driver.nouveau", "driver.no_uvm" } },
 	{ "modules without nvidia",
 	  NULL,
 	  "Module                  Size  Used by\nnouveau 2306048 1\ni2c_algo_bit 16384 1 nouveau\n"
