@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -249,6 +250,142 @@ TEST(what_is_shown_of_a_long_line_begins_with_the_message)
 	assert_non_null(hit->source);
 	assert_int_equal(strncmp(hit->text, "here it is, and", 15), 0);
 	assert_true(hit->length <= MATCHER_QUOTE);
+}
+
+/* The same, the long way: letters a and b, digits, dots, blanks and line ends; '*' and '#'. */
+struct naive {
+	char text[256];                   /* without blanks */
+	bool blank[257], empty_line[257]; /* before that character */
+	size_t length;
+};
+
+static void naive_fold(struct naive *naive, const char *text)
+{
+	bool line_empty = true;
+
+	memset(naive, 0, sizeof(*naive));
+	for (; *text; text++) {
+		if (*text == '\n') {
+			naive->empty_line[naive->length] |= line_empty;
+			line_empty = true;
+		}
+		if (*text == ' ' || *text == '\n') {
+			naive->blank[naive->length] = true;
+			continue;
+		}
+		line_empty = false;
+		naive->text[naive->length++] = *text;
+	}
+}
+
+static bool naive_word(char c)
+{
+	return c != '.' && c != '\0';
+}
+
+static bool naive_fits(const struct naive *naive, const char *pattern, size_t at, char before)
+{
+	size_t end;
+
+	while (*pattern == ' ')
+		pattern++;
+	switch (*pattern) {
+	case '\0':
+		return at == naive->length || naive->blank[at] || !naive_word(before) ||
+		       !naive_word(naive->text[at]);
+	case '*':
+		for (end = at; end <= naive->length && end - at <= MATCHER_GAP; end++) {
+			if (naive->empty_line[end])
+				return false;
+			if (naive_fits(naive, pattern + 1, end, 'a'))
+				return true;
+		}
+		return false;
+	case '#':
+		for (end = at; end < naive->length && strchr("01.", naive->text[end]); end++)
+			if (naive_fits(naive, pattern + 1, end + 1, '1'))
+				return true;
+		return false;
+	default:
+		return at < naive->length && naive->text[at] == *pattern &&
+		       naive_fits(naive, pattern + 1, at + 1, *pattern);
+	}
+}
+
+static bool naive_find(const struct naive *naive, const char *pattern)
+{
+	for (size_t at = 0; at < naive->length; at++)
+		if ((at == 0 || naive->blank[at] || !naive_word(*pattern) ||
+		     !naive_word(naive->text[at - 1])) &&
+		    naive_fits(naive, pattern, at, 'a'))
+			return true;
+	return false;
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 16;
+}
+
+static void random_text(uint32_t *state, const char *alphabet, size_t length, char *ret)
+{
+	for (size_t i = 0; i < length; i++)
+		ret[i] = alphabet[next_random(state) % strlen(alphabet)];
+	ret[length] = '\0';
+}
+
+/* PATTERN somewhere in TEXT, with its gaps and numbers filled, so that half of all are found. */
+static void plant(uint32_t *state, const char *pattern, char *text)
+{
+	size_t length = strlen(text), at = next_random(state) % length;
+
+	for (; *pattern && at < length; pattern++) {
+		if (*pattern == '*')
+			at += next_random(state) % 5;
+		else if (*pattern == '#')
+			text[at++] = '0';
+		else
+			text[at++] = *pattern;
+		if (next_random(state) % 16 == 0)
+			at++;
+	}
+}
+
+TEST(random_texts_agree_with_the_long_way)
+{
+	const char *scale = getenv("GPUPOOL_TEST_SCALE");
+	unsigned rounds = scale && strcmp(scale, "100") == 0 ? 500000 : 5000;
+	unsigned found = 0, missed = 0, refused_patterns = 0;
+	uint32_t seed = 7;
+
+	for (unsigned round = 0; round < rounds; round++) {
+		cleanup(matcher_freep) struct matcher *matcher = matcher_new();
+		char pattern[32], text[128];
+		struct naive naive;
+		unsigned number;
+
+		random_text(&seed, "aaaab", 6, pattern);
+		random_text(&seed, "ab01 *#.", 1 + next_random(&seed) % 6, pattern + 6);
+		random_text(&seed, "aaab01.  \n", 100, text);
+		if (round % 2)
+			plant(&seed, pattern, text);
+		if (matcher_add(matcher, pattern, &number, NULL) < 0) {
+			refused_patterns++;
+			continue;
+		}
+		assert_int_equal(matcher_build(matcher), 0);
+		feed(matcher, text, strlen(text), 1 + next_random(&seed) % 40);
+		naive_fold(&naive, text);
+		bool wanted = naive_find(&naive, pattern);
+		if (wanted != (matcher_hit(matcher, number)->source != NULL))
+			fail_msg("round %u, \"%s\" in \"%s\": %s", round, pattern, text,
+				 wanted ? "not found" : "found");
+		found += wanted;
+		missed += !wanted;
+	}
+	print_message("# %u found, %u not, %u patterns refused\n", found, missed, refused_patterns);
+	assert_true(found > rounds / 20 && missed > rounds / 20);
 }
 
 TEST(short_of_memory_is_said)
