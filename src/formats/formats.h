@@ -11,3 +11,4 @@
 #include "formats/runtime_entry.h"
 #include "formats/runtime_version.h"
 #include "formats/toolkit.h"
+#include "formats/unpack.h"

@@ -68,6 +68,28 @@ assert v["findings"][0]["evidence"][0]["line"] == 2' <<<"$output"
 	[[ $output == *'folder/below/broken.txt:2: '* ]]
 }
 
+@test "archives, and archives in them, are looked into" {
+	tar czf t.tar.gz broken.txt other.txt && gzip -k broken.txt && tar cf outer.tar other.txt t.tar.gz
+	python3 -c 'import zipfile; zipfile.ZipFile("z.zip", "w").write("broken.txt")'
+	for name in t.tar.gz broken.txt.gz outer.tar z.zip; do
+		run -1 gpupool doctor --from "$name"
+		run -1 gpupool doctor --from - <"$name"
+		[[ $output == *driver_library_mismatch* ]]
+	done
+	run -1 gpupool doctor --from outer.tar
+	[[ $output == *'outer.tar!t.tar.gz!broken.txt:2: '* ]]
+}
+
+@test "a damaged archive and a bomb are left out, and what lies beside them is read" {
+	mkdir folder && cp broken.txt folder && tar cz broken.txt | head -c 100 >folder/cut.tar.gz
+	head -c 100M /dev/zero | gzip >folder/bomb.gz
+	run -1 gpupool doctor --from folder
+	[[ $output == *'left out: folder/bomb.gz unpacks to more than it should'* ]]
+	[[ $output == *'left out: folder/cut.tar.gz is damaged'* ]]
+	[[ $output == *driver_library_mismatch* ]]
+	run -3 gpupool doctor --from folder/bomb.gz
+}
+
 @test "a folder's links lead nowhere" {
 	mkdir folder && ln -s ../broken.txt folder/link && cp other.txt folder && mkfifo folder/pipe
 	run -3 timeout 20 gpupool doctor --from folder
