@@ -238,7 +238,7 @@ const struct rule doctor_rules_scheduler[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "pod has node assigned" },
 	  .sure = { "@pod.node_name", "vgpu.hami.io" },
-	  .explains = { "insufficient_gpu" },
+	  .explains = { "hami_no_device_chosen", "insufficient_gpu" },
 	  .cause = "The Pod sets spec.nodeName, which passes the scheduler by. The vGPU webhook "
 		   "refuses such Pods, because only its scheduler can choose a device for them.",
 	  .cure = { "Remove nodeName and use nodeSelector: {kubernetes.io/hostname: NODE} (or node "
