@@ -3,5 +3,31 @@
 #include "doctor/rule.h"
 
 const struct symptom doctor_symptoms_dra[] = {
+	{ .code = "dra_claims_not_allocated",
+	  .link = REASON_LINK_DRA,
+	  .any = { "cannot allocate all claims", "resourceclaim not available on the node",
+		   "@dra.claim=pending" },
+	  .absent = { "Successfully assigned" },
+	  .remain = { "dra_no_slices", "dra_devices_taken", "dra_class_missing" },
+	  .ask = { { "kubectl get resourceslices -o wide; kubectl get deviceclasses",
+		     "no slice of gpu.nvidia.com: the driver publishes nothing; no class: it is "
+		     "not installed (or its GPU part is off)." },
+		   { "kubectl get resourceclaims -A",
+		     "all devices allocated to others, or a selector that fits none." } },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/scheduler/framework/"
+		    "plugins/dynamicresources/dynamicresources.go" },
+	{ .code = "dra_prepare_failed",
+	  .link = REASON_LINK_DRA,
+	  .any = { "FailedPrepareDynamicResources", "NodePrepareResources failed for ResourceClaim",
+		   "Failed to prepare dynamic resources" },
+	  .remain = { "dra_driver_not_registered", "dra_settings_conflict",
+		      "dra_driver_root_wrong" },
+	  .ask = { { "kubectl describe pod POD | grep -A2 FailedPrepare",
+		     "the driver's own words for this claim." },
+		   { "kubectl logs -n nvidia-dra-driver-gpu "
+		     "ds/nvidia-dra-driver-gpu-kubelet-plugin -c gpus --tail=60",
+		     "why it could not prepare it." } },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/cm/dra/"
+		    "manager.go" },
 	{ .code = NULL },
 };
