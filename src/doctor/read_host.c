@@ -73,30 +73,38 @@ static const char *const modules[] = { "nvidia",         "nvidia_uvm", "nvidia_d
 				       "nvidia_modeset", "nouveau",    "nvidia_peermem",
 				       "vfio_pci",       "nvidia_fs",  "gdrdrv" };
 
-/* name size used by; or the name alone, as grep shows it. */
+/* "name size count users"; the count of a module that cannot be removed is -2. */
+static bool is_module_row(char **words, size_t count)
+{
+	return count >= 3 && is_number(words[1]) &&
+	       (is_number(words[2]) || strcmp(words[2], "-2") == 0);
+}
+
+static void nvidia_module(struct readers *readers, char **words, size_t count)
+{
+	readers->host.nvidia = true;
+	tell(readers, FACT_DRIVER_LOADED, NULL);
+	/* Its users stand in the row itself: nothing that is missing elsewhere misleads. */
+	if (count >= 4 ? !has(words[3], "nvidia_uvm") : count == 3 && strcmp(words[2], "0") == 0)
+		tell(readers, FACT_DRIVER_NO_UVM, NULL);
+}
+
+/* A row of lsmod; or the name alone, as grep shows it. */
 static bool module_row(struct readers *readers, char **words, size_t count)
 {
 	bool listed = readers->hints & HINT_MODULES;
-	struct host *host = &readers->host;
 
-	if (!(count >= 3 && is_number(words[1]) &&
-	      (is_number(words[2]) || strcmp(words[2], "-2") == 0)) &&
-	    !(listed && count == 1))
+	if (!is_module_row(words, count) && !(listed && count == 1))
 		return false;
 	if (!listed && !starts(words[0], "nvidia") && !same(words[0], "nouveau"))
 		return false;
 	tell(readers, FACT_SEEN_LSMOD, NULL);
-	host->lsmod_rows++;
-	host->nvidia |= same(words[0], "nvidia");
-	/* Its users stand in the row itself: nothing that is missing elsewhere misleads. */
-	if (same(words[0], "nvidia") && count >= 3 &&
-	    (count >= 4 ? !has(words[3], "nvidia_uvm") : strcmp(words[2], "0") == 0))
-		tell(readers, FACT_DRIVER_NO_UVM, NULL);
+	readers->host.lsmod_rows++;
 	for (size_t i = 0; i < ARRAY_SIZE(modules); i++)
 		if (same(words[0], modules[i]))
 			tell(readers, FACT_DRIVER_MODULE, modules[i]);
 	if (same(words[0], "nvidia"))
-		tell(readers, FACT_DRIVER_LOADED, NULL);
+		nvidia_module(readers, words, count);
 	if (same(words[0], "nouveau"))
 		tell(readers, FACT_DRIVER_NOUVEAU, NULL);
 	return true;

@@ -452,20 +452,26 @@ static void keep_needs(struct readers *readers)
 	}
 }
 
+static void end_gpu_pod(struct readers *readers)
+{
+	const struct object *object = &readers->object;
+
+	keep_needs(readers);
+	if (same(object->phase, "Running") || same(object->phase, "Succeeded"))
+		tell_at(readers, FACT_POD_RUNS_WITH_GPU, object->name, &object->place);
+}
+
 static void end_pod(struct readers *readers)
 {
 	const struct object *object = &readers->object;
-	bool running = same(object->phase, "Running") || same(object->phase, "Succeeded");
 	bool component = component_of(object->name) != COMPONENT_NONE || object->component_image;
 
 	for (size_t i = 0; i < object->want_count; i++)
 		end_want(readers, &object->wants[i]);
 	if (gpu_pod(object))
-		keep_needs(readers);
+		end_gpu_pod(readers);
 	if (object->phase[0] && !component)
 		tell_at(readers, FACT_POD_STATUS, object->phase, &object->place);
-	if (running && gpu_pod(object))
-		tell_at(readers, FACT_POD_RUNS_WITH_GPU, object->name, &object->place);
 	if (object->node_name[0] && !object->server && !object->status)
 		tell_at(readers, FACT_POD_NODE_NAME, object->node_name, &object->node_name_place);
 	if (object->containers && !component && (same(object->kind, "Pod") || object->describe))
