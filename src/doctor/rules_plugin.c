@@ -237,8 +237,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .link = REASON_LINK_PLUGIN,
 	  .certainty = CERTAINTY_LIKELY,
 	  .seen = { "@node.gpu.zero", "@plugin.registered" },
-	  .absent = { "marking device as unhealthy", "device marked unhealthy",
-		      "Marking all devices", "@plugin.two",
+	  .absent = { "@node.resource=*.shared", "@node.resource=*/mig-*",
+		      "device marked unhealthy", "Marking all devices", "@plugin.two",
 		      "No devices found. Waiting indefinitely" },
 	  .sure = { "@plugin.pod=Running", "@driver.ok" },
 	  .explains = { "insufficient_gpu", "no_healthy_devices" },
@@ -642,5 +642,23 @@ const struct rule doctor_rules_plugin[] = {
 		    "then restart the DaemonSet" },
 	  .source = "https://github.com/NVIDIA/k8s-device-plugin/blob/main/cmd/config-manager/"
 		    "main.go" },
+	{ .code = "plugin_taint_untolerated",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "@plugin.no_pods" },
+	  .any = { "@node.gpu_taint", "Taints:*gpu*:NoSchedule", "Taints:*gpu*:NoExecute" },
+	  .absent = { "feature.node.kubernetes.io/pci-10de.present", "key: nvidia.com/gpu.present",
+		      "@plugin.affinity_unmet", "@pod.tolerates=nvidia.com/gpu" },
+	  .explains = { "plugin_daemonset_empty", "node_without_gpu", "insufficient_gpu" },
+	  .cause = "The GPU nodes have a taint that the device plugin's DaemonSet does not "
+		   "tolerate, so it makes no Pod there and the nodes offer no GPU.",
+	  .cure = { "kubectl describe node NODE | grep Taints; kubectl get ds -A -o yaml | grep "
+		    "-A8 "
+		    "tolerations",
+		    "Add the toleration to the plugin: helm upgrade nvdp nvdp/nvidia-device-plugin "
+		    "--reuse-values --set "
+		    "'tolerations[0].key=KEY,tolerations[0].operator=Exists'" },
+	  .source =
+		  "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/" },
 	{ .code = NULL },
 };

@@ -30,11 +30,12 @@ const struct rule doctor_rules_runtime[] = {
 	  .any = { "@containerd.wrong_file", "@distribution=k3s", "@distribution=rke2",
 		   "@distribution=k0s", "@distribution=microk8s", "rancher/k3s/agent",
 		   "rancher/rke2/agent", "/run/k3s/containerd", "/var/snap/microk8s",
-		   "/run/k0s/containerd" },
+		   "/run/k0s/containerd", "microk8s kubectl" },
 	  .sure = { "@containerd.wrong_file" },
-	  .explains = { "runtime_handler_missing", "runtime_not_restarted",
-			"containerd_dropin_not_read", "nvidia_not_default_runtime",
-			"node_without_gpu", "operator_waits", "insufficient_gpu" },
+	  .explains = { "runtime_unknown_though_configured", "runtime_handler_missing",
+			"runtime_not_restarted", "containerd_dropin_not_read",
+			"nvidia_not_default_runtime", "node_without_gpu", "operator_waits",
+			"insufficient_gpu" },
 	  .cause = "The nvidia runtime was written into /etc/containerd/config.toml, but this "
 		   "distribution (k3s, rke2, k0s, microk8s) runs its own containerd with its own "
 		   "configuration, which does not have it.",
@@ -58,7 +59,8 @@ const struct rule doctor_rules_runtime[] = {
 		   "Failed to initialize NVML: ERROR_LIBRARY_NOT_FOUND" },
 	  .sure = { "@containerd.nvidia", "@docker.nvidia", "@crio.nvidia",
 		    "@containerd.nvidia_default" },
-	  .explains = { "runtime_handler_missing", "docker_runtime_missing", "plugin_without_nvml",
+	  .explains = { "runtime_unknown_though_configured", "runtime_handler_missing",
+			"docker_runtime_missing", "plugin_without_nvml",
 			"nvidia_not_default_runtime", "node_without_gpu", "insufficient_gpu" },
 	  .cause = "The nvidia runtime was added to the engine's configuration, but the engine was "
 		   "not restarted since, so it does not know it yet.",
@@ -157,8 +159,9 @@ const struct rule doctor_rules_runtime[] = {
 	  .absent = { "@containerd.cri_disabled" },
 	  .sure = { "no runtime for nvidia is configured", "could not load NVML library",
 		    "@node.gpu.none", "@containerd.no_imports" },
-	  .explains = { "runtime_handler_missing", "plugin_without_nvml", "node_without_gpu",
-			"nvidia_not_default_runtime", "runtime_not_restarted", "insufficient_gpu" },
+	  .explains = { "runtime_unknown_though_configured", "runtime_handler_missing",
+			"plugin_without_nvml", "node_without_gpu", "nvidia_not_default_runtime",
+			"runtime_not_restarted", "insufficient_gpu" },
 	  .cause = "The nvidia runtime stands in a drop-in file (conf.d/99-nvidia.toml), but the "
 		   "main configuration of containerd imports no such folder, so it is never read.",
 	  .cure = { "Put this line at the top of /etc/containerd/config.toml: imports = "
@@ -171,8 +174,8 @@ const struct rule doctor_rules_runtime[] = {
 	  .seen = { "@containerd.section_ignored" },
 	  .any = { "@containerd.nvidia", "nvidia-container-runtime" },
 	  .sure = { "no runtime for nvidia is configured", "could not load NVML library" },
-	  .explains = { "plugin_without_nvml", "node_without_gpu", "runtime_handler_missing",
-			"insufficient_gpu" },
+	  .explains = { "runtime_unknown_though_configured", "plugin_without_nvml",
+			"node_without_gpu", "runtime_handler_missing", "insufficient_gpu" },
 	  .cause = "The nvidia runtime stands in a section whose name belongs to another version "
 		   "of containerd's configuration than the file's 'version' line says, so "
 		   "containerd ignores it.",
@@ -530,5 +533,50 @@ const struct rule doctor_rules_runtime[] = {
 		    "its configuration was overwritten" },
 	  .source = "https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/"
 		    "network-plugins/" },
+	{ .code = "docker_default_not_nvidia",
+	  .link = REASON_LINK_RUNTIME,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "@docker.nvidia" },
+	  .any = { "could not load NVML library",
+		   "Failed to initialize NVML: ERROR_LIBRARY_NOT_FOUND",
+		   "nvml init failed: ERROR_LIBRARY_NOT_FOUND",
+		   "did you set the docker default runtime to nvidia",
+		   "did you configure the NVIDIA Container Toolkit",
+		   "Incompatible strategy detected auto" },
+	  .absent = { "@docker.default_runtime=nvidia", "@engine=containerd", "@engine=cri-o",
+		      "runtimeClassName: nvidia", "@host.no_restart", "@docker.desktop" },
+	  .sure = { "@docker.default_runtime=runc", "@engine=docker" },
+	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
+			"insufficient_gpu" },
+	  .cause = "Docker knows the nvidia runtime but does not use it by default, and the "
+		   "kubelet cannot ask for it per Pod there. So the device plugin runs under plain "
+		   "runc and finds no NVML.",
+	  .cure = { "nvidia-ctk runtime configure --runtime=docker --set-as-default",
+		    "systemctl restart docker",
+		    "kubectl rollout restart -n kube-system ds/nvidia-device-plugin-daemonset" },
+	  .source = "https://github.com/NVIDIA/k8s-device-plugin/blob/main/README.md" },
+	{ .code = "crio_default_not_nvidia",
+	  .link = REASON_LINK_RUNTIME,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "@crio.nvidia" },
+	  .any = { "could not load NVML library",
+		   "Failed to initialize NVML: ERROR_LIBRARY_NOT_FOUND",
+		   "nvml init failed: ERROR_LIBRARY_NOT_FOUND",
+		   "did you configure the NVIDIA Container Toolkit",
+		   "Incompatible strategy detected auto",
+		   "exec: nvidia-smi: executable file not found" },
+	  .absent = { "@crio.default_runtime=nvidia", "runtimeClassName: nvidia",
+		      "@host.no_restart", "@plugin.runtime_class=nvidia" },
+	  .sure = { "@crio.default_runtime", "@engine=cri-o" },
+	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
+			"insufficient_gpu", "toolkit_validation_fails" },
+	  .cause = "CRI-O knows the nvidia runtime but does not use it by default, and the Pod "
+		   "names no RuntimeClass. So it runs under plain runc or crun and sees neither "
+		   "driver nor card.",
+	  .cure = { "Set runtimeClassName: nvidia in the device plugin's DaemonSet and in GPU Pods",
+		    "Or: nvidia-ctk runtime configure --runtime=crio --set-as-default && systemctl "
+		    "restart crio" },
+	  .source = "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/"
+		    "install-guide.html" },
 	{ .code = NULL },
 };

@@ -42,5 +42,18 @@ const struct symptom doctor_symptoms_runtime[] = {
 		   { "ls /run/nvidia/validations",
 		     "which steps were done: driver-ready, toolkit-ready." } },
 	  .source = "https://github.com/NVIDIA/gpu-operator/tree/main/assets" },
+	{ .code = "runtime_unknown_though_configured",
+	  .link = REASON_LINK_RUNTIME,
+	  .seen = { "no runtime for nvidia is configured" },
+	  .any = { "@containerd.nvidia", "@containerd.nvidia_default" },
+	  .remain = { "runtime_not_restarted", "wrong_containerd_configured",
+		      "containerd_dropin_not_read" },
+	  .ask = { { "containerd config dump | grep -A3 nvidia",
+		     "nothing: this containerd does not read the file (its own configuration, or "
+		     "no "
+		     "import); the runtime is there: restart it." },
+		   { "ps -ef | grep '[c]ontainerd .*-c\\|[k]3s\\|[r]ke2\\|[k]0s\\|[m]icrok8s'",
+		     "which configuration file the running containerd was given." } },
+	  .source = "https://github.com/NVIDIA/gpu-operator/issues/992" },
 	{ .code = NULL },
 };
