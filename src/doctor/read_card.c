@@ -128,6 +128,9 @@ void read_model(struct readers *readers, const char *name, const char *end)
 		}
 	if (!known)
 		tell(readers, FACT_CARD_KIND, "datacenter");
-	if (has(model, "SXM") && (has(model, "00") || has(model, "H20")) && !has(model, "V100"))
+	/* nvidia-smi calls the SXM card of Hopper by its memory. */
+	if (((has(model, "SXM") && (has(model, "00") || has(model, "H20"))) ||
+	     has(model, "80GB HBM3")) &&
+	    !has(model, "V100"))
 		tell(readers, FACT_CARD_NVSWITCH, model);
 }

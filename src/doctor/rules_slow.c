@@ -1,7 +1,176 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Causes that let everything work, but slowly. How to add one: rule.h. */
+/* Causes that make a GPU slow and break nothing. How to add one: rule.h. */
 #include "doctor/rule.h"
 
 const struct rule doctor_rules_slow[] = {
+	{ .code = "slow_thermal",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "@card.throttle=hw_thermal", "@card.throttle=sw_thermal",
+		   "HW Thermal Slowdown: Active", "SW Thermal Slowdown: Active",
+		   "GPU temperature is above*slowdown",
+		   "clocks_event_reasons_sw_thermal_slowdown>Active",
+		   "clocks_throttle_reasons_hw_thermal_slowdown>Active",
+		   "clocks_event_reasons_hw_thermal_slowdown>Active" },
+	  .absent = { "HW Power Brake Slowdown: Active" },
+	  .sure = { "@card.hot", "@card.throttle=hw_thermal" },
+	  .cause = "The card is too hot and lowers its clocks. It works, at a part of its speed.",
+	  .cure = { "nvidia-smi -q -d TEMPERATURE,PERFORMANCE",
+		    "Clean filters and fans, look at the inlet temperature and the server's fan "
+		    "profile (ipmitool sdr type Temperature); until then lower the power limit: "
+		    "nvidia-smi -pl WATTS" },
+	  .source = "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
+	{ .code = "slow_power_brake",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "@card.throttle=hw_power_brake", "HW Power Brake Slowdown: Active",
+		   "clocks_event_reasons_hw_power_brake_slowdown>Active",
+		   "clocks_throttle_reasons_hw_power_brake_slowdown>Active" },
+	  .sure = { "@card.throttle=hw_slowdown", "HW Slowdown: Active" },
+	  .explains = { "slow_thermal" },
+	  .cause = "The server tells the card by a signal (power brake) to lower its clocks: a "
+		   "power supply failed or is overloaded, or the chassis has a power cap.",
+	  .cure = { "nvidia-smi -q -d PERFORMANCE; ipmitool sdr type 'Power Supply'; ipmitool sel "
+		    "list | tail",
+		    "Replace or add the power supply, or lift the chassis' power cap; check the "
+		    "card's power cables" },
+	  .source = "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
+	{ .code = "slow_power_limit",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "@card.power_limit_low" },
+	  .sure = { "@card.throttle=sw_power_cap", "SW Power Cap: Active" },
+	  .cause = "Somebody set the card's power limit well below its default, so its clocks stay "
+		   "low under load.",
+	  .cure = { "nvidia-smi -q -d POWER",
+		    "nvidia-smi -i GPU -pl DEFAULT_LIMIT (the default is in that list)" },
+	  .source = "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
+	{ .code = "slow_clocks_set",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "@card.throttle=applications_clocks", "Applications Clocks Setting: Active",
+		   "clocks_event_reasons_applications_clocks_setting>Active",
+		   "clocks_throttle_reasons_applications_clocks_setting>Active" },
+	  .sure = { "Applications Clocks", "@card.busy" },
+	  .cause = "Somebody set the card's application clocks (or locked its clocks) to a low "
+		   "value, and it keeps to that.",
+	  .cure = { "nvidia-smi -q -d CLOCK", "nvidia-smi -rac; nvidia-smi -rgc" },
+	  .source = "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
+	{ .code = "slow_pcie_width",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "@card.pcie_width_low", "available PCIe bandwidth, limited by",
+		   "LnkSta:*Width*(downgraded)", "LnkSta: Speed*Width*downgraded" },
+	  .sure = { "@card.pcie_width_low" },
+	  .cause = "The card talks over fewer PCIe lanes than it and the slot could: it is not "
+		   "seated well, a riser is bad, or it stands in a narrower slot. Copies to and "
+		   "from it are slow.",
+	  .cure = { "nvidia-smi "
+		    "--query-gpu=pcie.link.width.current,pcie.link.width.max,pcie.link.gen.current "
+		    "--format=csv; lspci -vv -s ADDRESS | grep -E 'LnkCap|LnkSta'",
+		    "Reseat the card, change riser or slot, and look at the slot's setting "
+		    "(bifurcation) in the firmware" },
+	  .source = "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
+	{ .code = "slow_row_remap_pending",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "@card.remap_pending", "Remapping Pending: Yes",
+		   "Pending: Yes*Remapping Failure Occurred",
+		   "Row Remapper: New row marked for remapping, reset gpu to activate",
+		   "pending row remappings", "Pending Page Blacklist: Yes" },
+	  .absent = { "@card.remap_failed", "Remapping Failure Occurred: Yes" },
+	  .sure = { "@kernel.xid=63", "Uncorrectable" },
+	  .explains = { "card_memory_error" },
+	  .cause = "The card found bad memory rows and has spare ones ready; the exchange takes "
+		   "place at the next reset. Until then errors there may come again.",
+	  .cure = { "nvidia-smi -q -d ROW_REMAPPER",
+		    "kubectl drain NODE --ignore-daemonsets; nvidia-smi --gpu-reset -i GPU (or "
+		    "reboot); kubectl uncordon NODE" },
+	  .source = "https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html" },
+	{ .code = "slow_row_remap_failed",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "@card.remap_failed", "Remapping Failure Occurred: Yes",
+		   "Row Remapper: Error recording", "Failed to persist ECC remapping",
+		   "row_remapper*remapped_row_failure>Yes" },
+	  .sure = { "@kernel.xid=64", "@card.ecc_uncorrected" },
+	  .explains = { "slow_row_remap_pending", "card_memory_error" },
+	  .cause = "The card has bad memory rows and no spare ones left for them (or could not "
+		   "record the exchange). It must be replaced.",
+	  .cure = { "nvidia-smi -q -d ROW_REMAPPER,ECC",
+		    "kubectl cordon NODE; nvidia-bug-report.sh; return the card (run NVIDIA's "
+		    "field diagnostic first)" },
+	  .source = "https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html" },
+	{ .code = "slow_page_retirement_pending",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "@card.retire_pending", "Pending Page Retirement: Yes",
+		   "Pending Page Blacklist*: Yes", "pending_retirement>Yes",
+		   "Dynamic Page Retirement: New page retired, reboot to activate" },
+	  .sure = { "Double Bit ECC", "Single Bit ECC", "@card.ecc_uncorrected" },
+	  .explains = { "slow_row_remap_pending", "card_memory_error" },
+	  .cause = "The card (of a generation before Ampere) found bad memory pages and leaves "
+		   "them out from its next reset on.",
+	  .cure = { "nvidia-smi -q -d PAGE_RETIREMENT",
+		    "kubectl drain NODE --ignore-daemonsets; nvidia-smi --gpu-reset -i GPU (or "
+		    "reboot); more than 60 retired pages: replace the card" },
+	  .source = "https://docs.nvidia.com/deploy/dynamic-page-retirement/index.html" },
+	{ .code = "slow_persistence_off",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .seen = { "@card.persistence=off" },
+	  .any = { "@host.service=nvidia-persistenced inactive",
+		   "@host.service=nvidia-persistenced failed",
+		   "@host.service=nvidia-persistenced not_found",
+		   "@host.service=nvidia-persistenced dead",
+		   "nvidia-persistenced.service*inactive (dead)",
+		   "nvidia-persistenced: command not found",
+		   "Unit nvidia-persistenced.service could not be found",
+		   "nvidia-persistenced*Failed to" },
+	  .cause = "Persistence mode is off and nvidia-persistenced does not run. Each time the "
+		   "last program leaves a card, the driver shuts it down, and the next start waits "
+		   "seconds for it (and settings are lost).",
+	  .cure = { "systemctl enable --now nvidia-persistenced",
+		    "Or until the next reboot: nvidia-smi -pm 1" },
+	  .source = "https://docs.nvidia.com/deploy/driver-persistence/index.html" },
+	{ .code = "slow_nvlink_down",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .seen = { "@card.nvswitch" },
+	  .any = { "Link #: <inactive>", "NVLink*link # is down", "nvlink*Link #: inactive",
+		   "state of link #: inactive" },
+	  .sure = { "@kernel.xid=74" },
+	  .cause = "NVLinks of a card that lives by them are inactive. Traffic between cards goes "
+		   "over PCIe or not at all.",
+	  .cure = { "nvidia-smi nvlink -s; nvidia-smi topo -m; dmesg | grep 'Xid.*74'",
+		    "systemctl restart nvidia-fabricmanager with no Pod on the cards, or reset all "
+		    "GPUs: nvidia-smi --gpu-reset; if a link stays down, board or switch is "
+		    "faulty" },
+	  .source =
+		  "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html" },
+	{ .code = "slow_pcie_errors",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "PCIe Bus Error: severity=Corrected*nvidia",
+		   "nvidia*PCIe Bus Error: severity=Corrected", "nvidia*AER: Corrected error" },
+	  .sure = { "@card.pcie_speed_low", "@card.pcie_width_low", "Replay Number Rollover" },
+	  .cause = "The PCIe link of a card repeats many transfers because of signal errors. They "
+		   "are corrected, and they cost speed.",
+	  .cure = { "dmesg | grep -i -E 'AER|PCIe Bus Error' | tail; nvidia-smi -q | grep -i "
+		    "replay",
+		    "Reseat card and riser; lower the slot's PCIe generation in the firmware to "
+		    "see whether it stops; update the firmware" },
+	  .source = "https://docs.nvidia.com/deploy/xid-errors/" },
 	{ .code = NULL },
 };
