@@ -208,8 +208,7 @@ static const struct {
 	/* Times. */
 	{ "flags: {gfd: {sleepInterval: 5}}\ngpupool: {probePeriod: 5}\n",
 	  "2: gpupool.probePeriod: wants a time from 1s to 1h, not '5'; write for example "
-	  "probePeriod: "
-	  "5s" },
+	  "probePeriod: 2s" },
 	{ "gpupool: {probePeriod: 5 s}\n", "wants a time with its unit, not '5 s'" },
 	{ "gpupool: {probePeriod: -5s}\n", "wants a time with its unit, not '-5s'" },
 	{ "gpupool: {probePeriod: 5d}\n", "wants a time with its unit, not '5d'" },
