@@ -4,14 +4,16 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "wire/wire.h"
 
 #define BODY_MAX          (16U << 20)
 #define CONNECTIONS_MAX   64
+#define ONE_PEER_MAX      16    /* of them from one address: whoever keeps them keeps nobody out */
 #define CONNECTION_MEMORY 16384 /* bytes of one request's headers, and room to answer */
-#define IDLE_S            30
+#define IDLE_S            5     /* less than the 10 s that Prometheus waits for an answer */
 #define BACKLOG           64
 
 struct http_server {
@@ -42,12 +44,23 @@ static enum MHD_Result respond(struct MHD_Connection *connection, struct http_an
 	return r;
 }
 
-static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *path,
+/* RFC 9112, 3.2.2: a server takes "http://HOST/PATH", which is meant for proxies, as well. */
+static const char *path_of(const char *target)
+{
+	const char *scheme = "http://", *path = target;
+
+	if (strncasecmp(target, scheme, strlen(scheme)) == 0)
+		path = strchr(target + strlen(scheme), '/');
+	return path ? path : "/";
+}
+
+static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *target,
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_size, void **request)
 {
 	struct http_server *server = user;
 	const struct http_route *route = server->routes;
+	const char *path = path_of(target);
 	struct http_answer answer = { .status = MHD_HTTP_OK,
 				      .content_type = "text/plain; charset=utf-8",
 				      .body = STRBUF_INIT(BODY_MAX) };
@@ -177,6 +190,7 @@ static int start_daemon(struct http_server *server, int fd, struct error *error)
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)ONE_PEER_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_END);
 	if (!server->daemon) {

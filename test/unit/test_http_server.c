@@ -74,16 +74,25 @@ static void world_end(struct world *world)
 	loop_free(world->loop);
 }
 
-static int connect_to(const struct world *world)
+/* From 127.0.0.HOST: each is another peer to the server. */
+static int connect_from(const struct world *world, unsigned host)
 {
+	struct sockaddr_in own = { .sin_family = AF_INET,
+				   .sin_addr = { htonl(0x7f000000 | host) } };
 	struct sockaddr_in address = { .sin_family = AF_INET,
 				       .sin_port = htons((uint16_t)http_server_port(world->server)),
 				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof(own)), 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	return fd;
+}
+
+static int connect_to(const struct world *world)
+{
+	return connect_from(world, 1);
 }
 
 /* What comes until the server closes, or UNTIL was read. */
@@ -102,6 +111,8 @@ static void read_answer(struct world *world, int fd, const char *until, struct s
 			strbuf_add(ret, bytes, (size_t)length);
 		if (until && strstr(ret->data, until))
 			return;
+		if (length < 0)
+			nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
 	}
 }
 
@@ -127,6 +138,15 @@ TEST(requests_and_answers)
 		{ "GET /metrics?a=b HTTP/1.1\r\n" CLOSE, "HTTP/1.1 200 OK\r\n",
 		  "Content-Length: 13\r\n", "gpupool_up 1\n" },
 		{ "GET /metrics HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK\r\n", "", "gpupool_up 1\n" },
+		/* RFC 9112, 3.2.2 */
+		{ "GET http://x:9400/metrics HTTP/1.1\r\n" CLOSE, "HTTP/1.1 200 OK\r\n", "",
+		  "gpupool_up 1\n" },
+		{ "GET HTTP://x/metrics?a=b HTTP/1.1\r\n" CLOSE, "HTTP/1.1 200 OK\r\n", "",
+		  "gpupool_up 1\n" },
+		{ "GET http://metrics HTTP/1.1\r\n" CLOSE, "HTTP/1.1 404 Not Found\r\n", "",
+		  "there is nothing at this path\n" },
+		{ "GET ftp://x/metrics HTTP/1.1\r\n" CLOSE, "HTTP/1.1 404 Not Found\r\n", "",
+		  "there is nothing at this path\n" },
 		{ "HEAD /metrics HTTP/1.1\r\n" CLOSE, "HTTP/1.1 200 OK\r\n",
 		  "Content-Length: 13\r\n", "" },
 		{ "GET /readyz HTTP/1.1\r\n" CLOSE, "HTTP/1.1 503 Service Unavailable\r\n",
@@ -158,7 +178,7 @@ TEST(requests_and_answers)
 		assert_non_null(strstr(answer.data, cases[i].has));
 		assert_string_equal(body + 4, cases[i].body);
 	}
-	assert_int_equal(world.asked, 4);
+	assert_int_equal(world.asked, 6);
 	world_end(&world);
 }
 
@@ -280,14 +300,52 @@ TEST(more_connections_than_it_takes)
 	int fds[80];
 
 	world_start(&world);
-	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
-		fds[i] = connect_to(&world);
+	for (unsigned i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = connect_from(&world, 1 + i / 10);
 		loop_turn(world.loop);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		close(fds[i]);
 	ask(&world, "GET /metrics HTTP/1.1\r\n" CLOSE, &answer);
 	assert_non_null(strstr(answer.data, "gpupool_up 1\n"));
+	world_end(&world);
+}
+
+/* Those that say nothing are closed before a scrape that waits behind them has given up. */
+TEST(all_connections_are_taken_and_idle)
+{
+	autostrbuf answer = STRBUF_INIT(65536);
+	struct world world;
+	int fds[64];
+
+	world_start(&world);
+	for (unsigned i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = connect_from(&world, 2 + i / 10);
+		loop_turn(world.loop);
+	}
+	ask(&world, "GET /metrics HTTP/1.1\r\n" CLOSE, &answer);
+	assert_non_null(strstr(answer.data, "gpupool_up 1\n"));
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+	world_end(&world);
+}
+
+/* Whoever opens as many connections as it can, and keeps them: others are answered. */
+TEST(one_peer_does_not_take_all_connections)
+{
+	autostrbuf answer = STRBUF_INIT(65536);
+	struct world world;
+	int fds[80];
+
+	world_start(&world);
+	for (unsigned i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = connect_from(&world, 2);
+		loop_turn(world.loop);
+	}
+	ask(&world, "GET /metrics HTTP/1.1\r\n" CLOSE, &answer);
+	assert_non_null(strstr(answer.data, "gpupool_up 1\n"));
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
 	world_end(&world);
 }
 
