@@ -159,26 +159,16 @@ struct kubelet_holdings {
 };
 void kubelet_holdings_release(struct kubelet_holdings *holdings);
 
-/* FULL: the answer of List; else that of Get, with at most one Pod. */
-int kubelet_pack_holdings(const struct kubelet_holdings *message, bool full,
-			  struct kubelet_bytes *ret, struct error *error);
-int kubelet_unpack_holdings(const void *data, size_t size, bool full, struct kubelet_holdings *ret,
+/* The answer of List. */
+int kubelet_pack_holdings(const struct kubelet_holdings *message, struct kubelet_bytes *ret,
+			  struct error *error);
+int kubelet_unpack_holdings(const void *data, size_t size, struct kubelet_holdings *ret,
 			    struct error *error);
-int kubelet_pack_get(const char *pod_namespace, const char *pod, struct kubelet_bytes *ret,
-		     struct error *error);
-int kubelet_unpack_get(const void *data, size_t size, char **ret_namespace, char **ret_pod,
-		       struct error *error);
 
 /* --- CRI runtime v1: Status --- */
 
-struct kubelet_condition {
-	char *type, *reason, *message;
-	bool status;
-};
 /* What a container runtime says of itself. */
 struct kubelet_runtime_status {
-	struct kubelet_condition *conditions;
-	size_t condition_count, condition_capacity;
 	struct kubelet_pair *info; /* only of a verbose call: JSON texts by name */
 	size_t info_count, info_capacity;
 };

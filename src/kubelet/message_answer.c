@@ -12,19 +12,10 @@ typedef V1beta1__ContainerAllocateResponse Answer;
 typedef V1beta1__ContainerAllocateResponse__EnvsEntry EnvEntry;
 typedef V1beta1__ContainerAllocateResponse__AnnotationsEntry AnnotationEntry;
 
-static void pairs_release(struct kubelet_pair *pairs, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		free(pairs[i].key);
-		free(pairs[i].value);
-	}
-	free(pairs);
-}
-
 void kubelet_answer_release(struct kubelet_answer *answer)
 {
-	pairs_release(answer->envs, answer->env_count);
-	pairs_release(answer->annotations, answer->annotation_count);
+	pack_pairs_release(answer->envs, answer->env_count);
+	pack_pairs_release(answer->annotations, answer->annotation_count);
 	for (size_t i = 0; i < answer->mount_count; i++) {
 		free(answer->mounts[i].container_path);
 		free(answer->mounts[i].host_path);
@@ -113,18 +104,6 @@ int kubelet_answer_add_cdi(struct kubelet_answer *answer, const char *name)
 }
 
 /* --- packing --- */
-
-/* Arrays of a generated message: COUNT items, and the pointers to them. false: no memory. */
-#define PACK_ITEMS(arena, pointers, count, type, initial)                         \
-	({                                                                        \
-		type *items_ = pack_alloc((arena), (count), sizeof(type));        \
-		(pointers) = pack_alloc((arena), (count), sizeof(type *));        \
-		for (size_t i_ = 0; items_ && (pointers) && i_ < (count); i_++) { \
-			items_[i_] = (type)initial;                               \
-			(pointers)[i_] = &items_[i_];                             \
-		}                                                                 \
-		items_ && (pointers);                                             \
-	})
 
 static bool fill_pairs(const struct kubelet_answer *answer, struct pack_arena *arena,
 		       Answer *message)
@@ -235,29 +214,17 @@ static int check_keys(const Answer *message, struct error *error)
 	return r < 0 ? error_no_memory(error) : 0;
 }
 
-/* Known to be unique, so they are appended and not looked for. */
-static int append_pair(struct kubelet_pair **pairs, size_t *count, size_t *capacity,
-		       const char *key, const char *value)
-{
-	struct kubelet_pair *pair = VEC_ADD(pairs, count, capacity);
-
-	if (!pair)
-		return -ENOMEM;
-	*pair = (struct kubelet_pair){ .key = strdup(key), .value = strdup(value) };
-	return pair->key && pair->value ? 0 : -ENOMEM;
-}
-
 static int copy_answer(const Answer *message, struct kubelet_answer *answer)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < message->n_envs && r == 0; i++)
-		r = append_pair(&answer->envs, &answer->env_count, &answer->env_capacity,
-				message->envs[i]->key, message->envs[i]->value);
+		r = pack_append_pair(&answer->envs, &answer->env_count, &answer->env_capacity,
+				     message->envs[i]->key, message->envs[i]->value);
 	for (size_t i = 0; i < message->n_annotations && r == 0; i++)
-		r = append_pair(&answer->annotations, &answer->annotation_count,
-				&answer->annotation_capacity, message->annotations[i]->key,
-				message->annotations[i]->value);
+		r = pack_append_pair(&answer->annotations, &answer->annotation_count,
+				     &answer->annotation_capacity, message->annotations[i]->key,
+				     message->annotations[i]->value);
 	for (size_t i = 0; i < message->n_mounts && r == 0; i++)
 		r = kubelet_answer_add_mount(answer, message->mounts[i]->container_path,
 					     message->mounts[i]->host_path,

@@ -138,17 +138,14 @@ static int fill_topology(const struct kubelet_device *device, struct pack_arena 
 	if (!count)
 		return 0;
 	message->topology = pack_alloc(arena, 1, sizeof(V1beta1__TopologyInfo));
-	V1beta1__NUMANode *nodes = pack_alloc(arena, count, sizeof(*nodes));
-	V1beta1__NUMANode **pointers = pack_alloc(arena, count, sizeof(V1beta1__NUMANode *));
-	if (!message->topology || !nodes || !pointers)
+	if (!message->topology)
 		return -ENOMEM;
 	*message->topology = (V1beta1__TopologyInfo)V1BETA1__TOPOLOGY_INFO__INIT;
-	for (size_t i = 0; i < count; i++) {
-		nodes[i] = (V1beta1__NUMANode)V1BETA1__NUMANODE__INIT;
-		nodes[i].id = device->numa[i];
-		pointers[i] = &nodes[i];
-	}
-	message->topology->nodes = pointers;
+	if (!PACK_ITEMS(arena, message->topology->nodes, count, V1beta1__NUMANode,
+			V1BETA1__NUMANODE__INIT))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		message->topology->nodes[i]->id = device->numa[i];
 	message->topology->n_nodes = count;
 	return 0;
 }
@@ -162,17 +159,13 @@ int kubelet_pack_devices(const struct kubelet_device *devices, size_t count,
 	int r = check_devices(devices, count, error);
 	if (r < 0)
 		return r;
-	V1beta1__Device *items = pack_alloc(&arena, count, sizeof(*items));
-	message.devices = pack_alloc(&arena, count, sizeof(V1beta1__Device *));
-	if (!items || !message.devices)
+	if (!PACK_ITEMS(&arena, message.devices, count, V1beta1__Device, V1BETA1__DEVICE__INIT))
 		return error_no_memory(error);
 	message.n_devices = count;
 	for (size_t i = 0; i < count; i++) {
-		items[i] = (V1beta1__Device)V1BETA1__DEVICE__INIT;
-		items[i].id = pack_text(devices[i].id);
-		items[i].health = pack_text(devices[i].healthy ? HEALTHY : UNHEALTHY);
-		message.devices[i] = &items[i];
-		if (fill_topology(&devices[i], &arena, &items[i]) < 0)
+		message.devices[i]->id = pack_text(devices[i].id);
+		message.devices[i]->health = pack_text(devices[i].healthy ? HEALTHY : UNHEALTHY);
+		if (fill_topology(&devices[i], &arena, message.devices[i]) < 0)
 			return error_no_memory(error);
 	}
 	return pack_write(&message.base, "the list of devices", KUBELET_MESSAGE_MAX, ret, error);

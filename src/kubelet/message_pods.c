@@ -106,55 +106,26 @@ static int check_pods(const struct kubelet_holdings *holdings, struct error *err
 	return r < 0 ? error_no_memory(error) : 0;
 }
 
-int kubelet_unpack_holdings(const void *data, size_t size, bool full, struct kubelet_holdings *ret,
+int kubelet_unpack_holdings(const void *data, size_t size, struct kubelet_holdings *ret,
 			    struct error *error)
 {
 	cleanup(kubelet_holdings_release) struct kubelet_holdings holdings = { .items = NULL };
 	automessage *read = NULL;
 
-	int r = pack_read(full ? &v1__list_pod_resources_response__descriptor
-			       : &v1__get_pod_resources_response__descriptor,
+	int r = pack_read(&v1__list_pod_resources_response__descriptor,
 			  "the answer of pod-resources", data, size, KUBELET_POD_RESOURCES_MAX,
 			  &read, error);
 	if (r < 0)
 		return r;
-	if (full) {
-		const V1__ListPodResourcesResponse *message =
-			(const V1__ListPodResourcesResponse *)read;
-
-		for (size_t i = 0; i < message->n_pod_resources && r == 0; i++)
-			r = take_pod(message->pod_resources[i], &holdings, error);
-	} else {
-		const V1__PodResources *pod =
-			((const V1__GetPodResourcesResponse *)read)->pod_resources;
-
-		r = pod ? take_pod(pod, &holdings, error) : 0;
-	}
+	const V1__ListPodResourcesResponse *message = (const V1__ListPodResourcesResponse *)read;
+	for (size_t i = 0; i < message->n_pod_resources && r == 0; i++)
+		r = take_pod(message->pod_resources[i], &holdings, error);
 	if (r == 0)
 		r = check_pods(&holdings, error);
 	if (r < 0)
 		return r;
 	*ret = holdings;
 	holdings = (struct kubelet_holdings){ .items = NULL };
-	return 0;
-}
-
-int kubelet_unpack_get(const void *data, size_t size, char **ret_namespace, char **ret_pod,
-		       struct error *error)
-{
-	automessage *read = NULL;
-
-	int r = pack_read(&v1__get_pod_resources_request__descriptor, "the question for a Pod",
-			  data, size, KUBELET_MESSAGE_MAX, &read, error);
-	if (r < 0)
-		return r;
-	const V1__GetPodResourcesRequest *message = (const V1__GetPodResourcesRequest *)read;
-	autofree char *name = strdup(message->pod_name);
-	autofree char *space = strdup(message->pod_namespace);
-	if (!name || !space)
-		return error_no_memory(error);
-	*ret_namespace = TAKE_PTR(space);
-	*ret_pod = TAKE_PTR(name);
 	return 0;
 }
 
@@ -243,37 +214,21 @@ static bool make_pod(struct pod_maker *maker, const char *qualified, V1__PodReso
 	return true;
 }
 
-int kubelet_pack_holdings(const struct kubelet_holdings *holdings, bool full,
-			  struct kubelet_bytes *ret, struct error *error)
+int kubelet_pack_holdings(const struct kubelet_holdings *holdings, struct kubelet_bytes *ret,
+			  struct error *error)
 {
 	V1__ListPodResourcesResponse list = V1__LIST_POD_RESOURCES_RESPONSE__INIT;
-	V1__GetPodResourcesResponse get = V1__GET_POD_RESOURCES_RESPONSE__INIT;
 	autoarena arena = { .pieces = NULL };
 	struct pod_maker maker = { .arena = &arena, .holdings = holdings };
 	size_t count = holdings->pods.count;
 
-	V1__PodResources *items = pack_alloc(&arena, count, sizeof(*items));
-	list.pod_resources = pack_alloc(&arena, count, sizeof(V1__PodResources *));
-	if (!items || !list.pod_resources)
+	if (!PACK_ITEMS(&arena, list.pod_resources, count, V1__PodResources,
+			V1__POD_RESOURCES__INIT))
 		return error_no_memory(error);
 	list.n_pod_resources = count;
-	for (size_t i = 0; i < count; i++) {
-		items[i] = (V1__PodResources)V1__POD_RESOURCES__INIT;
-		list.pod_resources[i] = &items[i];
-		if (!make_pod(&maker, holdings->pods.items[i], &items[i]))
+	for (size_t i = 0; i < count; i++)
+		if (!make_pod(&maker, holdings->pods.items[i], list.pod_resources[i]))
 			return error_no_memory(error);
-	}
-	get.pod_resources = count ? items : NULL;
-	return pack_write(full ? &list.base : &get.base, "the answer of pod-resources",
-			  KUBELET_POD_RESOURCES_MAX, ret, error);
-}
-
-int kubelet_pack_get(const char *pod_namespace, const char *pod, struct kubelet_bytes *ret,
-		     struct error *error)
-{
-	V1__GetPodResourcesRequest message = V1__GET_POD_RESOURCES_REQUEST__INIT;
-
-	message.pod_name = pack_text(pod);
-	message.pod_namespace = pack_text(pod_namespace);
-	return pack_write(&message.base, "the question for a Pod", KUBELET_MESSAGE_MAX, ret, error);
+	return pack_write(&list.base, "the answer of pod-resources", KUBELET_POD_RESOURCES_MAX, ret,
+			  error);
 }

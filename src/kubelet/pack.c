@@ -296,6 +296,26 @@ void pack_free(ProtobufCMessage *message)
 	protobuf_c_message_free_unpacked(message, &allocator);
 }
 
+void pack_pairs_release(struct kubelet_pair *pairs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(pairs[i].key);
+		free(pairs[i].value);
+	}
+	free(pairs);
+}
+
+int pack_append_pair(struct kubelet_pair **pairs, size_t *count, size_t *capacity, const char *key,
+		     const char *value)
+{
+	struct kubelet_pair *pair = VEC_ADD(pairs, count, capacity);
+
+	if (!pair)
+		return -ENOMEM;
+	*pair = (struct kubelet_pair){ .key = strdup(key), .value = strdup(value) };
+	return pair->key && pair->value ? 0 : -ENOMEM;
+}
+
 int pack_strings(char *const *items, size_t count, struct string_list *ret, struct error *error)
 {
 	for (size_t i = 0; i < count; i++)

@@ -20,6 +20,18 @@ void pack_arena_release(struct pack_arena *arena);
 void *pack_alloc(struct pack_arena *arena, size_t count, size_t size); /* zeroed; NULL: no memory */
 #define autoarena cleanup(pack_arena_release) struct pack_arena
 
+/* Arrays of a generated message: COUNT items, and the pointers to them. false: no memory. */
+#define PACK_ITEMS(arena, pointers, count, type, initial)                         \
+	({                                                                        \
+		type *items_ = pack_alloc((arena), (count), sizeof(type));        \
+		(pointers) = pack_alloc((arena), (count), sizeof(type *));        \
+		for (size_t i_ = 0; items_ && (pointers) && i_ < (count); i_++) { \
+			items_[i_] = (type)initial;                               \
+			(pointers)[i_] = &items_[i_];                             \
+		}                                                                 \
+		items_ && (pointers);                                             \
+	})
+
 /* A text of ours in a generated struct, which is only read. */
 static inline char *pack_text(const char *text)
 {
@@ -34,6 +46,11 @@ int pack_read(const ProtobufCMessageDescriptor *descriptor, const char *what, co
 void pack_free(ProtobufCMessage *message);
 DEFINE_CLEANUP(ProtobufCMessage, pack_free)
 #define automessage cleanup(pack_freep) ProtobufCMessage
+
+void pack_pairs_release(struct kubelet_pair *pairs, size_t count);
+/* Copies a pair whose key is not there yet. 0 or -ENOMEM. */
+int pack_append_pair(struct kubelet_pair **pairs, size_t *count, size_t *capacity, const char *key,
+		     const char *value);
 
 int pack_strings(char *const *items, size_t count, struct string_list *ret, struct error *error);
 /* -EINVAL when a text stands twice among COUNT, at ITEMS, STRIDE bytes apart; *ret is that text. */

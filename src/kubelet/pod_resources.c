@@ -8,7 +8,6 @@
 #include "wire/wire.h"
 
 #define LIST_PATH   "/v1.PodResourcesLister/List"
-#define GET_PATH    "/v1.PodResourcesLister/Get"
 #define STATUS_PATH "/runtime.v1.RuntimeService/Status"
 
 #define DEADLINE_MS        1000
@@ -34,7 +33,7 @@ struct pod_resources {
 struct question {
 	struct pod_resources *client;
 	struct question *next;
-	bool full, answered;
+	bool answered;
 	int r; /* of the answer's message */
 	struct error error;
 	struct kubelet_holdings holdings;
@@ -89,8 +88,7 @@ static void take_message(const void *message, size_t size, void *user)
 
 	question->answered = true;
 	kubelet_holdings_release(&question->holdings);
-	question->r = kubelet_unpack_holdings(message, size, question->full, &question->holdings,
-					      &question->error);
+	question->r = kubelet_unpack_holdings(message, size, &question->holdings, &question->error);
 }
 
 /* How to add a status: its number, and what it means for the caller. */
@@ -98,29 +96,22 @@ static const struct {
 	enum grpc_status status;
 	int number;
 } meanings[] = {
-	{ GRPC_NOT_FOUND, ENOENT },
-	{ GRPC_UNIMPLEMENTED, ENOSYS },
 	{ GRPC_RESOURCE_EXHAUSTED, EBUSY },
 	{ GRPC_DEADLINE_EXCEEDED, ETIMEDOUT },
 };
 
-static int meaning(enum grpc_status status, const char *text)
+static int meaning(enum grpc_status status)
 {
-	size_t length = strlen(text);
-
 	for (size_t i = 0; i < ARRAY_SIZE(meanings); i++)
 		if (meanings[i].status == status)
 			return meanings[i].number;
-	/* The kubelet's own error for a Pod that it does not have carries no code. */
-	if (status == GRPC_UNKNOWN && length >= 9 && strcmp(text + length - 9, "not found") == 0)
-		return ENOENT;
 	return EIO;
 }
 
 static void judge(struct question *question, enum grpc_status status, const char *text)
 {
 	if (status != GRPC_OK) {
-		question->r = error_set(&question->error, meaning(status, text),
+		question->r = error_set(&question->error, meaning(status),
 					"pod-resources of the kubelet: %s: %s",
 					grpc_status_to_string(status), text);
 		if (question->r == -EBUSY)
@@ -187,8 +178,8 @@ static int connect_client(struct pod_resources *client, struct error *error)
 	return grpc_client_connect(client->loop, &options, &client->client, error);
 }
 
-static int ask(struct pod_resources *client, bool full, const struct kubelet_bytes *message,
-	       pod_resources_fn *fn, void *user, struct error *error)
+int pod_resources_list(struct pod_resources *client, pod_resources_fn *fn, void *user,
+		       struct error *error)
 {
 	if (!take_token(client))
 		return error_set(
@@ -201,11 +192,9 @@ static int ask(struct pod_resources *client, bool full, const struct kubelet_byt
 	if (!question)
 		return error_no_memory(error);
 	*question = (struct question){
-		.client = client, .full = full, .fn = fn, .user = user, .next = client->questions
+		.client = client, .fn = fn, .user = user, .next = client->questions
 	};
-	const struct grpc_request request = { .path = full ? LIST_PATH : GET_PATH,
-					      .message = message->data,
-					      .size = message->size,
+	const struct grpc_request request = { .path = LIST_PATH,
 					      .deadline_ms = DEADLINE_MS,
 					      .on_message = take_message,
 					      .on_end = end_question,
@@ -216,23 +205,6 @@ static int ask(struct pod_resources *client, bool full, const struct kubelet_byt
 	else
 		client->questions = question;
 	return r;
-}
-
-int pod_resources_list(struct pod_resources *client, pod_resources_fn *fn, void *user,
-		       struct error *error)
-{
-	const struct kubelet_bytes nothing = { .data = NULL };
-
-	return ask(client, true, &nothing, fn, user, error);
-}
-
-int pod_resources_get(struct pod_resources *client, const char *pod_namespace, const char *pod,
-		      pod_resources_fn *fn, void *user, struct error *error)
-{
-	cleanup(kubelet_bytes_release) struct kubelet_bytes bytes = { .data = NULL };
-
-	int r = kubelet_pack_get(pod_namespace, pod, &bytes, error);
-	return r < 0 ? r : ask(client, false, &bytes, fn, user, error);
 }
 
 /* --- the runtime's status --- */
@@ -269,7 +241,7 @@ static void end_status(enum grpc_status status, const char *text, void *user)
 	struct status_question *question = user;
 
 	if (status != GRPC_OK)
-		question->r = error_set(&question->error, meaning(status, text),
+		question->r = error_set(&question->error, meaning(status),
 					"the container runtime's status: %s: %s",
 					grpc_status_to_string(status), text);
 	else if (!question->answered)

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions to the kubelet's pod-resources socket, and Status to a container runtime. List makes the
- * kubelet collect dead Pods, and during an Allocate of ours that can make it hand one ID out twice
- * (kubernetes/kubernetes#137534 describes it): the caller keeps it a second away from any Allocate.
- * Get has no such effect (1.34 on).
+ * The kubelet's pod-resources socket, and Status of a container runtime. List makes the kubelet collect
+ * dead Pods, and while it runs an Allocate that can make it offer one ID twice (kubernetes/kubernetes#137534
+ * describes it): the caller asks at other times, but for an Allocate that nothing else can decide. Get would have no
+ * such effect, but wants a Pod's name, which neither the ledger nor the checkpoint has.
  */
 #pragma once
-
-#include <stdbool.h>
 
 #include "base/base.h"
 #include "kubelet/message.h"
 
-#define KUBELET_POD_RESOURCES_SOCKET "/var/lib/kubelet/pod-resources/kubelet.sock"
-
 struct loop;
 struct pod_resources;
 
-/* ERROR is NULL on success. -ENOENT: no such Pod. -ENOSYS: the kubelet is too old for Get. -EBUSY:
- * its rate limit (100 a second, for all clients together). -ETIMEDOUT: no answer within a second. */
-typedef void pod_resources_fn(const struct kubelet_holdings *holdings, const struct error *error,
+/*
+ * ERROR is NULL on success; what HOLDINGS has may be taken. -EBUSY: the kubelet's rate limit (100 a
+ * second, for all clients together). -ETIMEDOUT: no answer within a second.
+ */
+typedef void pod_resources_fn(struct kubelet_holdings *holdings, const struct error *error,
 			      void *user);
 
 /* Connects when first asked, and again whenever the connection was lost. */
@@ -29,8 +27,6 @@ void pod_resources_free(struct pod_resources *client); /* drops what was asked, 
 /* FN is called once, later, unless this fails. */
 int pod_resources_list(struct pod_resources *client, pod_resources_fn *fn, void *user,
 		       struct error *error);
-int pod_resources_get(struct pod_resources *client, const char *pod_namespace, const char *pod,
-		      pod_resources_fn *fn, void *user, struct error *error);
 
 /* Asks the container runtime at SOCKET_PATH for its verbose status, once: 2 s deadline. */
 typedef void kubelet_status_fn(const struct kubelet_runtime_status *status,

@@ -174,42 +174,17 @@ static void resend(struct daemon *daemon)
 		}
 }
 
-static void take_holdings(struct daemon *daemon, const struct kubelet_holdings *from)
-{
-	struct kubelet_holdings copy = { .count = 0 };
-
-	for (size_t i = 0; i < from->count; i++) {
-		const struct kubelet_holding *holding = &from->items[i];
-		struct kubelet_holding *to = VEC_ADD(&copy.items, &copy.count, &copy.capacity);
-		bool whole = to != NULL;
-
-		if (whole) {
-			to->pod = strdup(holding->pod);
-			to->pod_namespace = strdup(holding->pod_namespace);
-			to->container = strdup(holding->container);
-			to->resource = strdup(holding->resource);
-			whole = to->pod && to->pod_namespace && to->container && to->resource;
-		}
-		for (size_t k = 0; whole && k < holding->ids.count; k++)
-			whole = string_list_add(&to->ids, holding->ids.items[k]) == 0;
-		if (!whole) {
-			kubelet_holdings_release(&copy);
-			return;
-		}
-	}
-	kubelet_holdings_release(&daemon->holdings);
-	daemon->holdings = copy;
-	daemon->holdings_ms = loop_now_ms(daemon->loop);
-}
-
-static void listed(const struct kubelet_holdings *holdings, const struct error *error, void *user)
+static void listed(struct kubelet_holdings *holdings, const struct error *error, void *user)
 {
 	struct daemon *daemon = user;
 
 	daemon->listing = false;
 	if (error || daemon->stopping)
 		return; /* asked again with the next sweep */
-	take_holdings(daemon, holdings);
+	kubelet_holdings_release(&daemon->holdings);
+	daemon->holdings = *holdings;
+	*holdings = (struct kubelet_holdings){ .items = NULL };
+	daemon->holdings_ms = loop_now_ms(daemon->loop);
 	resend(daemon);
 }
 

@@ -230,8 +230,7 @@ static int write_start(struct daemon *daemon, struct ledger_entry *entry,
 
 /* ---- one question ---- */
 
-static void pods_listed(const struct kubelet_holdings *holdings, const struct error *error,
-			void *user);
+static void pods_listed(struct kubelet_holdings *holdings, const struct error *error, void *user);
 
 /* Only pod-resources can tell an init container of the same Pod from another Pod. */
 static bool ask_pods(struct daemon *daemon, struct question *question)
@@ -278,8 +277,7 @@ static void decide(struct daemon *daemon, struct question *question,
 	kubelet_answer_release(&answer_of);
 }
 
-static void pods_listed(const struct kubelet_holdings *holdings, const struct error *error,
-			void *user)
+static void pods_listed(struct kubelet_holdings *holdings, const struct error *error, void *user)
 {
 	struct daemon *daemon = user;
 	struct question *question = TAKE_PTR(daemon->asking);

@@ -39,50 +39,6 @@ static int pack_list(const struct kubelet_device_list *list, struct kubelet_byte
 	return kubelet_pack_devices(list->items, list->count, ret, error);
 }
 
-static int pack_list_answer(const struct kubelet_holdings *holdings, struct kubelet_bytes *ret,
-			    struct error *error)
-{
-	return kubelet_pack_holdings(holdings, true, ret, error);
-}
-
-static int unpack_list_answer(const void *data, size_t size, struct kubelet_holdings *ret,
-			      struct error *error)
-{
-	return kubelet_unpack_holdings(data, size, true, ret, error);
-}
-
-static int pack_get_answer(const struct kubelet_holdings *holdings, struct kubelet_bytes *ret,
-			   struct error *error)
-{
-	return kubelet_pack_holdings(holdings, false, ret, error);
-}
-
-static int unpack_get_answer(const void *data, size_t size, struct kubelet_holdings *ret,
-			     struct error *error)
-{
-	return kubelet_unpack_holdings(data, size, false, ret, error);
-}
-
-struct get {
-	char *space, *pod;
-};
-
-static void get_release(struct get *get)
-{
-	free(get->space);
-	free(get->pod);
-}
-
-static int unpack_get(const void *data, size_t size, struct get *ret, struct error *error)
-{
-	return kubelet_unpack_get(data, size, &ret->space, &ret->pod, error);
-}
-
-static int pack_get(const struct get *get, struct kubelet_bytes *ret, struct error *error)
-{
-	return kubelet_pack_get(get->space, get->pod, ret, error);
-}
-
 static void no_release(void *object __attribute__((unused)))
 {
 }
@@ -149,17 +105,10 @@ static void check_others(unsigned kind, const uint8_t *data, size_t size)
 {
 	switch (kind) {
 	case 9:
-		CHECK_MESSAGE(struct kubelet_holdings, kubelet_holdings_release, unpack_list_answer,
-			      pack_list_answer);
+		CHECK_MESSAGE(struct kubelet_holdings, kubelet_holdings_release,
+			      kubelet_unpack_holdings, kubelet_pack_holdings);
 		break;
 	case 10:
-		CHECK_MESSAGE(struct kubelet_holdings, kubelet_holdings_release, unpack_get_answer,
-			      pack_get_answer);
-		break;
-	case 11:
-		CHECK_MESSAGE(struct get, get_release, unpack_get, pack_get);
-		break;
-	case 12:
 		CHECK_MESSAGE(bool, no_release, unpack_verbose, pack_verbose);
 		break;
 	default: {
@@ -176,7 +125,7 @@ static void check_others(unsigned kind, const uint8_t *data, size_t size)
 	}
 }
 
-#define KINDS 14
+#define KINDS 12
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

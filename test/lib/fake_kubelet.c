@@ -205,13 +205,23 @@ static void add_pod_holdings(const struct fake_kubelet *kubelet, const struct fa
 			add_holding(holdings, pod, entry);
 }
 
-static void answer_holdings(struct grpc_call *call, const struct kubelet_holdings *holdings,
-			    bool full)
+static void handle_list(struct grpc_call *call, const void *message __attribute__((unused)),
+			size_t size __attribute__((unused)), void *user)
 {
+	cleanup(kubelet_holdings_release) struct kubelet_holdings holdings = { .items = NULL };
 	cleanup(kubelet_bytes_release) struct kubelet_bytes bytes = { .data = NULL };
+	struct fake_kubelet *kubelet = user;
 	struct error error = ERROR_INIT;
 
-	if (kubelet_pack_holdings(holdings, full, &bytes, &error) < 0) {
+	if (kubelet->knobs.refuse_questions) {
+		grpc_call_finish(call, GRPC_RESOURCE_EXHAUSTED, "rejected by rate limit");
+		return;
+	}
+	fake_kubelet_collect(kubelet);
+	for (const struct fake_pod *pod = kubelet->pods; pod; pod = pod->next)
+		if (pod->known)
+			add_pod_holdings(kubelet, pod, &holdings);
+	if (kubelet_pack_holdings(&holdings, &bytes, &error) < 0) {
 		grpc_call_finish(call, GRPC_INTERNAL, error.message);
 		return;
 	}
@@ -219,56 +229,8 @@ static void answer_holdings(struct grpc_call *call, const struct kubelet_holding
 	grpc_call_finish(call, GRPC_OK, NULL);
 }
 
-static bool limited(const struct fake_kubelet *kubelet, struct grpc_call *call)
-{
-	if (kubelet->knobs.refuse_questions)
-		grpc_call_finish(call, GRPC_RESOURCE_EXHAUSTED, "rejected by rate limit");
-	return kubelet->knobs.refuse_questions;
-}
-
-static void handle_list(struct grpc_call *call, const void *message __attribute__((unused)),
-			size_t size __attribute__((unused)), void *user)
-{
-	cleanup(kubelet_holdings_release) struct kubelet_holdings holdings = { .items = NULL };
-	struct fake_kubelet *kubelet = user;
-
-	if (limited(kubelet, call))
-		return;
-	fake_kubelet_collect(kubelet);
-	for (const struct fake_pod *pod = kubelet->pods; pod; pod = pod->next)
-		if (pod->known)
-			add_pod_holdings(kubelet, pod, &holdings);
-	answer_holdings(call, &holdings, true);
-}
-
-static void handle_get(struct grpc_call *call, const void *message, size_t size, void *user)
-{
-	cleanup(kubelet_holdings_release) struct kubelet_holdings holdings = { .items = NULL };
-	const struct fake_kubelet *kubelet = user;
-	autofree char *space = NULL, *name = NULL;
-	struct error error = ERROR_INIT;
-	char text[512];
-
-	if (limited(kubelet, call))
-		return;
-	if (kubelet_unpack_get(message, size, &space, &name, &error) < 0) {
-		grpc_call_finish(call, GRPC_INTERNAL, error.message);
-		return;
-	}
-	for (const struct fake_pod *pod = kubelet->pods; pod; pod = pod->next) {
-		if (!pod->known || strcmp(pod->name, name) != 0 || strcmp(space, "default") != 0)
-			continue;
-		add_pod_holdings(kubelet, pod, &holdings);
-		answer_holdings(call, &holdings, false);
-		return;
-	}
-	snprintf(text, sizeof(text), "pod %s in namespace %s not found", name, space);
-	grpc_call_finish(call, GRPC_UNKNOWN, text);
-}
-
 static const struct grpc_method resources_methods[] = {
 	{ "/v1.PodResourcesLister/List", handle_list, NULL },
-	{ "/v1.PodResourcesLister/Get", handle_get, NULL },
 	{ NULL, NULL, NULL },
 };
 

@@ -14,15 +14,10 @@ static void handle_status(struct grpc_call *call, const void *message, size_t si
 	const enum kubelet_cdi *cdi = user;
 	struct error error = ERROR_INIT;
 	bool verbose = false;
-	char key[] = "config", type[] = "RuntimeReady", empty[] = "";
+	char key[] = "config";
 	char *config = strdup(configs[*cdi]);
-	struct kubelet_condition condition = {
-		.type = type, .reason = empty, .message = empty, .status = true
-	};
 	struct kubelet_pair info = { .key = key, .value = config };
-	struct kubelet_runtime_status status = { .conditions = &condition,
-						 .condition_count = 1,
-						 .info = &info };
+	struct kubelet_runtime_status status = { .info = &info };
 
 	int r = kubelet_unpack_status_request(message, size, &verbose, &error);
 	/* The configuration comes with a verbose answer only. */

@@ -23,8 +23,6 @@ enum message {
 	ANSWER,
 	PRESTART,
 	LIST,
-	GET,
-	GET_REQUEST,
 	STATUS_REQUEST,
 	STATUS,
 };
@@ -66,7 +64,6 @@ static int unpack_other(enum message kind, const void *data, size_t size, struct
 		.info = NULL
 	};
 	struct kubelet_plugin_options options;
-	autofree char *space = NULL, *pod = NULL;
 	bool verbose;
 
 	if (kind == REGISTRATION)
@@ -75,10 +72,8 @@ static int unpack_other(enum message kind, const void *data, size_t size, struct
 		return kubelet_unpack_options(data, size, &options, error);
 	if (kind == PREFERENCE)
 		return kubelet_unpack_preference(data, size, &preference, error);
-	if (kind == LIST || kind == GET)
-		return kubelet_unpack_holdings(data, size, kind == LIST, &holdings, error);
-	if (kind == GET_REQUEST)
-		return kubelet_unpack_get(data, size, &space, &pod, error);
+	if (kind == LIST)
+		return kubelet_unpack_holdings(data, size, &holdings, error);
 	if (kind == STATUS_REQUEST)
 		return kubelet_unpack_status_request(data, size, &verbose, error);
 	return kubelet_unpack_runtime_status(data, size, &status, error);
@@ -105,7 +100,7 @@ static const struct {
 } hostile[] = {
 	{ DEVICES, BYTES(""), NULL },
 	{ OPTIONS, BYTES(""), NULL },
-	{ GET, BYTES(""), NULL },
+	{ LIST, BYTES(""), NULL },
 	{ STATUS, BYTES(""), NULL },
 	{ ALLOCATE, BYTES(""), "is for 0 containers" },
 	{ ALLOCATE, BYTES("\x0a\x00\x0a\x00"), "is for 2 containers" },
@@ -179,7 +174,6 @@ static const struct {
 	  "byte 4: a text holds a NUL" },
 	{ PRESTART, BYTES("\x0a\x01\x00"), "a text holds a NUL" },
 	{ LIST, BYTES("\x0a\x03\x0a\x01\x80"), "a text is no UTF-8" },
-	{ GET_REQUEST, BYTES("\x12\x01\x80"), "a text is no UTF-8" },
 	{ LIST, BYTES("\x0a\x06\x0a\x01p\x12\x01n\x0a\x06\x0a\x01p\x12\x01n"),
 	  "Pod n/p stands twice" },
 	{ LIST, BYTES("\x0a\x07\x0a\x01p\x12\x02n/"), "has a slash in a name" },
@@ -441,16 +435,15 @@ TEST(holdings_survive)
 {
 	cleanup(kubelet_holdings_release) struct kubelet_holdings holdings = { .items = NULL };
 	cleanup(kubelet_holdings_release) struct kubelet_holdings again = { .items = NULL };
-	cleanup(kubelet_holdings_release) struct kubelet_holdings one = { .items = NULL };
-	autobytes bytes = { .data = NULL }, single = { .data = NULL };
+	autobytes bytes = { .data = NULL };
 
 	string_list_add(&holdings.pods, "default/p");
 	string_list_add(&holdings.pods, "default/q");
 	add_holding(&holdings, "p", "c", "nvidia.com/gpu", "ab");
 	add_holding(&holdings, "p", "d", "nvidia.com/gpu", "c");
 	add_holding(&holdings, "p", "c", "gpupool.io/gpu-memory", "xyz");
-	assert_int_equal(kubelet_pack_holdings(&holdings, true, &bytes, NULL), 0);
-	assert_int_equal(kubelet_unpack_holdings(bytes.data, bytes.size, true, &again, NULL), 0);
+	assert_int_equal(kubelet_pack_holdings(&holdings, &bytes, NULL), 0);
+	assert_int_equal(kubelet_unpack_holdings(bytes.data, bytes.size, &again, NULL), 0);
 	assert_int_equal(again.pods.count, 2);
 	assert_int_equal(again.count, 3);
 	assert_string_equal(again.items[0].container, "c");
@@ -458,10 +451,6 @@ TEST(holdings_survive)
 	assert_string_equal(again.items[1].resource, "gpupool.io/gpu-memory");
 	assert_int_equal(again.items[1].ids.count, 3);
 	assert_string_equal(again.items[2].pod, "p");
-	assert_int_equal(kubelet_pack_holdings(&holdings, false, &single, NULL), 0);
-	assert_int_equal(kubelet_unpack_holdings(single.data, single.size, false, &one, NULL), 0);
-	assert_int_equal(one.count, 3);
-	assert_int_equal(one.pods.count, 1);
 }
 
 /* --- the runtime's status --- */
@@ -508,19 +497,11 @@ TEST(a_status_survives)
 	autobytes bytes = { .data = NULL }, request = { .data = NULL };
 	bool verbose = false;
 
-	struct kubelet_condition *condition =
-		VEC_ADD(&status.conditions, &status.condition_count, &status.condition_capacity);
-	*condition = (struct kubelet_condition){ .type = strdup("RuntimeReady"),
-						 .reason = strdup(""),
-						 .message = strdup("m"),
-						 .status = true };
 	struct kubelet_pair *pair =
 		VEC_ADD(&status.info, &status.info_count, &status.info_capacity);
 	*pair = (struct kubelet_pair){ .key = strdup("config"), .value = strdup("{}") };
 	assert_int_equal(kubelet_pack_runtime_status(&status, &bytes, NULL), 0);
 	assert_int_equal(kubelet_unpack_runtime_status(bytes.data, bytes.size, &again, NULL), 0);
-	assert_true(again.conditions[0].status);
-	assert_string_equal(again.conditions[0].type, "RuntimeReady");
 	assert_string_equal(again.info[0].value, "{}");
 	assert_int_equal(kubelet_pack_status_request(true, &request, NULL), 0);
 	assert_int_equal(kubelet_unpack_status_request(request.data, request.size, &verbose, NULL),
@@ -591,8 +572,8 @@ static int holdings_there_and_back(struct error *error)
 	cleanup(kubelet_holdings_release) struct kubelet_holdings again = { .items = NULL };
 	autobytes bytes = { .data = NULL };
 
-	int r = kubelet_unpack_holdings(pods, sizeof(pods) - 1, true, &again, error);
-	return r < 0 ? r : kubelet_pack_holdings(&again, true, &bytes, error);
+	int r = kubelet_unpack_holdings(pods, sizeof(pods) - 1, &again, error);
+	return r < 0 ? r : kubelet_pack_holdings(&again, &bytes, error);
 }
 
 static const char status_bytes[] = "\x0a\x0b\x0a\x09\x0a\x01t\x10\x01\x1a\x02"
