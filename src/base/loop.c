@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <uv.h>
 
 struct loop {
@@ -12,8 +10,8 @@ struct loop {
 };
 
 /*
- * Every object begins with its libuv handle, whose data is the function that frees it once libuv has let go of
- * it: a handle must outlive uv_close() by a turn of the loop.
+ * Every object begins with its libuv handle and is freed once libuv has let go of that: a handle must outlive
+ * uv_close() by a turn of the loop.
  */
 struct loop_timer {
 	uv_timer_t uv;
@@ -33,14 +31,6 @@ struct loop_signal {
 	void *user;
 };
 
-struct loop_child {
-	uv_poll_t uv;
-	int pidfd;
-	pid_t pid;
-	void (*function)(void *user, pid_t pid, int status);
-	void *user;
-};
-
 struct loop_work {
 	uv_work_t uv;
 	void (*run)(void *user);
@@ -53,16 +43,10 @@ static void handle_freed(uv_handle_t *handle)
 	free(handle);
 }
 
-static void child_freed(uv_handle_t *handle)
-{
-	close(((struct loop_child *)handle)->pidfd);
-	free(handle);
-}
-
-static void handle_close(uv_handle_t *handle, uv_close_cb freed)
+static void handle_close(uv_handle_t *handle)
 {
 	if (!uv_is_closing(handle))
-		uv_close(handle, freed);
+		uv_close(handle, handle_freed);
 }
 
 int loop_new(struct loop **ret, struct error *error)
@@ -83,7 +67,7 @@ int loop_new(struct loop **ret, struct error *error)
 static void close_left(uv_handle_t *handle, void *unused)
 {
 	(void)unused;
-	handle_close(handle, handle->type == UV_POLL && handle->data ? child_freed : handle_freed);
+	handle_close(handle);
 }
 
 void loop_free(struct loop *loop)
@@ -98,10 +82,9 @@ void loop_free(struct loop *loop)
 	free(loop);
 }
 
-int loop_run(struct loop *loop)
+void loop_run(struct loop *loop)
 {
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
-	return 0;
 }
 
 void loop_turn(struct loop *loop)
@@ -158,7 +141,7 @@ void loop_timer_set(struct loop_timer *timer, uint64_t delay_ms, uint64_t repeat
 void loop_timer_stop(struct loop_timer *timer)
 {
 	if (timer)
-		handle_close((uv_handle_t *)&timer->uv, handle_freed);
+		handle_close((uv_handle_t *)&timer->uv);
 }
 
 static void poll_ready(uv_poll_t *uv, int status, int events)
@@ -215,7 +198,7 @@ void loop_poll_set(struct loop_poll *poll, unsigned events)
 void loop_poll_stop(struct loop_poll *poll)
 {
 	if (poll)
-		handle_close((uv_handle_t *)&poll->uv, handle_freed);
+		handle_close((uv_handle_t *)&poll->uv);
 }
 
 static void signal_came(uv_signal_t *uv, int number)
@@ -251,53 +234,7 @@ int loop_signal_start(struct loop *loop, int number, void (*function)(void *user
 void loop_signal_stop(struct loop_signal *signal)
 {
 	if (signal)
-		handle_close((uv_handle_t *)&signal->uv, handle_freed);
-}
-
-static void child_ended(uv_poll_t *uv, int poll_status, int events)
-{
-	struct loop_child *child = (struct loop_child *)uv;
-	int status = 0;
-
-	(void)poll_status;
-	(void)events;
-	pid_t pid = waitpid(child->pid, &status, WNOHANG);
-	if (pid == 0)
-		return;
-	uv_poll_stop(&child->uv);
-	/* Somebody else waited for it: what it ended with is not known, but it has. */
-	child->function(child->user, child->pid, pid < 0 ? 0 : status);
-}
-
-int loop_child_start(struct loop *loop, pid_t pid,
-		     void (*function)(void *user, pid_t pid, int status), void *user,
-		     struct loop_child **ret, struct error *error)
-{
-	struct loop_child *child = calloc(1, sizeof(*child));
-
-	if (!child)
-		return error_no_memory(error);
-	child->function = function;
-	child->user = user;
-	child->pid = pid;
-	child->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int r = child->pidfd < 0 ? -errno : uv_poll_init(&loop->uv, &child->uv, child->pidfd);
-	if (r < 0) {
-		if (child->pidfd >= 0)
-			close(child->pidfd);
-		free(child);
-		return error_set_errno(error, -r, "cannot watch process %d", (int)pid);
-	}
-	child->uv.data = child; /* for close_left() */
-	uv_poll_start(&child->uv, UV_READABLE, child_ended);
-	*ret = child;
-	return 0;
-}
-
-void loop_child_stop(struct loop_child *child)
-{
-	if (child)
-		handle_close((uv_handle_t *)&child->uv, child_freed);
+		handle_close((uv_handle_t *)&signal->uv);
 }
 
 static void work_run(uv_work_t *uv)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event loop of a daemon: timers, readiness of descriptors, signals, ends of children, and work in a
- * thread. Every callback runs in the thread that called loop_run(), one at a time, and must not
- * block. Each object may be stopped inside any callback, its own too; after the stop its callback is not
- * called again and the pointer is not valid. Objects that still run when the loop is freed are stopped then;
- * what stands on the loop in other files (watches, servers, clients) is ended by its owner before that.
+ * The event loop of a daemon: timers, readiness of descriptors, signals, and work in a thread. Every callback
+ * runs in the thread that called loop_run(), one at a time, and must not block. Each object may be stopped
+ * inside any callback, its own too; after the stop its callback is not called again and the pointer is not
+ * valid. Objects that still run when the loop is freed are stopped then; what stands on the loop in other
+ * files (watches, servers, clients) is ended by its owner before that.
  *
  * Link loop_dep: the only file that knows libuv is loop.c.
  */
@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -27,8 +26,8 @@ void loop_free(struct loop *loop);
 DEFINE_CLEANUP(struct loop, loop_free)
 #define autoloop cleanup(loop_freep) struct loop
 
-/* Until loop_stop(), or until nothing is left that could call back. Returns 0. */
-int loop_run(struct loop *loop);
+/* Until loop_stop(), or until nothing is left that could call back. */
+void loop_run(struct loop *loop);
 
 /* Calls back for what is ready now and does not wait. */
 void loop_turn(struct loop *loop);
@@ -79,17 +78,6 @@ struct loop_signal; /* the caller's, until loop_signal_stop() */
 int loop_signal_start(struct loop *loop, int number, void (*function)(void *user, int number),
 		      void *user, struct loop_signal **ret, struct error *error);
 void loop_signal_stop(struct loop_signal *signal); /* NULL is legal */
-
-struct loop_child; /* the caller's, until loop_child_stop() */
-
-/*
- * Calls FUNCTION once when the child PID has ended, with its status as of waitpid(), which is called here and by
- * nobody else. Stopped before that, the child is the caller's to wait for.
- */
-int loop_child_start(struct loop *loop, pid_t pid,
-		     void (*function)(void *user, pid_t pid, int status), void *user,
-		     struct loop_child **ret, struct error *error);
-void loop_child_stop(struct loop_child *child); /* NULL is legal */
 
 /* RUN in a thread, and when that has returned, DONE in the loop. There is no way to stop it. */
 int loop_work_start(struct loop *loop, void (*run)(void *user), void (*done)(void *user),

@@ -382,16 +382,9 @@ static int do_allow(struct player *player)
 	return 0;
 }
 
-static void ran(void *user, pid_t pid __attribute__((unused)), int status)
-{
-	struct player *player = user;
-
-	player->status = status;
-}
-
 static bool has_ended(struct player *player)
 {
-	return player->status >= 0;
+	return waitpid(player->child, &player->status, WNOHANG) != 0;
 }
 
 static int do_run(struct player *player)
@@ -399,18 +392,12 @@ static int do_run(struct player *player)
 	autofree char *command = rest(player, 1);
 	char shell[] = "sh", option[] = "-c";
 	char *const argv[] = { shell, option, command, NULL };
-	struct loop_child *child = NULL;
-	pid_t pid;
 
-	int r = posix_spawnp(&pid, "sh", NULL, NULL, argv, environ);
+	int r = posix_spawnp(&player->child, "sh", NULL, NULL, argv, environ);
 	if (r)
 		return error_set_errno(&player->error, r, "sh");
 	player->status = -1;
-	r = loop_child_start(player->loop, pid, ran, player, &child, &player->error);
-	if (r < 0)
-		return r;
 	bool ended = wait_for(player, has_ended, PATIENCE_MS);
-	loop_child_stop(child);
 	if (!ended || player->status != 0)
 		return player_fail(player, "the command %s",
 				   ended ? "failed" : "did not end within 30 s");
@@ -484,11 +471,12 @@ static int check_hands(struct player *player)
 
 		for (size_t j = 0; j < holding->ids.count; j++) {
 			const char *other = map_get(hands, holding->ids.items[j]);
+			bool twice = other && strcmp(other, holding->pod) != 0;
 
-			if (other && strcmp(other, holding->pod) != 0 && !player->allow_twice)
+			if (twice && !player->allow_twice)
 				return player_fail(player, "%s is in the hands of Pods %s and %s",
 						   holding->ids.items[j], other, holding->pod);
-			if (other && strcmp(other, holding->pod) != 0)
+			if (twice)
 				fprintf(player->log, "twice %s: %s, %s\n", holding->ids.items[j],
 					other, holding->pod);
 			map_put(hands, holding->ids.items[j], holding->pod);

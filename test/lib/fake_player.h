@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "fake_kubelet.h"
 #include "wire/wire.h"
@@ -24,7 +25,8 @@ struct player {
 	bool (*done)(struct player *player);
 	uint64_t until_ms;
 	bool is_done;
-	int status; /* of a run */
+	pid_t child; /* of a run */
+	int status;
 	/* the container runtime */
 	const char *cri; /* its socket; NULL: there is none */
 	enum kubelet_cdi cdi;
