@@ -163,9 +163,8 @@ static bool take_token(struct pod_resources *client)
 
 static int connect_client(struct pod_resources *client, struct error *error)
 {
-	const struct grpc_client_options options = {
-		.socket_path = client->path, .limits = { .message = KUBELET_POD_RESOURCES_MAX }
-	};
+	const struct grpc_client_options options = { .socket_path = client->path,
+						     .message = KUBELET_POD_RESOURCES_MAX };
 
 	if (client->client && grpc_client_usable(client->client))
 		return 0;
@@ -257,9 +256,8 @@ int kubelet_ask_runtime(struct loop *loop, const char *socket_path, kubelet_stat
 			void *user, struct error *error)
 {
 	cleanup(kubelet_bytes_release) struct kubelet_bytes bytes = { .data = NULL };
-	const struct grpc_client_options options = {
-		.socket_path = socket_path, .limits = { .message = KUBELET_POD_RESOURCES_MAX }
-	};
+	const struct grpc_client_options options = { .socket_path = socket_path,
+						     .message = KUBELET_POD_RESOURCES_MAX };
 	struct status_question *question = calloc(1, sizeof(*question));
 
 	if (!question)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "wire/grpc_message.h"
-#include "wire/grpc_server.h"
 #include "wire/grpc_text.h"
 #include "wire/http2.h"
 #include "wire/socket.h"
@@ -19,7 +18,7 @@ struct grpc_client {
 	char *authority;
 	void (*lost)(struct grpc_client *client, const char *why, void *user);
 	void *user;
-	struct grpc_limits limits;
+	size_t message_max;
 	struct grpc_stream *streams; /* doubly linked */
 };
 
@@ -241,8 +240,7 @@ int grpc_client_adopt(struct loop *loop, int fd, const struct grpc_client_option
 	client->loop = loop;
 	client->lost = options->lost;
 	client->user = options->user;
-	client->limits = options->limits;
-	grpc_limits_complete(&client->limits);
+	client->message_max = options->message ? options->message : GRPC_MESSAGE_MAX;
 	int r = http2_new(loop, fd, &http2, &client->http2, error);
 	if (r < 0) {
 		grpc_client_free(client);
@@ -327,7 +325,7 @@ int grpc_client_call(struct grpc_client *client, const struct grpc_request *requ
 	stream->on_message = request->on_message;
 	stream->on_end = request->on_end;
 	stream->user = request->user;
-	stream->reader.most = client->limits.message;
+	stream->reader.most = client->message_max;
 	stream->after = client->streams;
 	if (stream->after)
 		stream->after->before = stream;

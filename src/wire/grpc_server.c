@@ -530,12 +530,13 @@ static void on_pause_over(void *user)
 
 /* The server */
 
-void grpc_limits_complete(struct grpc_limits *limits)
+/* Puts the defaults where there is 0. */
+static void complete_limits(struct grpc_limits *limits)
 {
 	const struct {
 		size_t *limit;
 		size_t standard;
-	} table[] = { { &limits->message, 4U << 20 },
+	} table[] = { { &limits->message, GRPC_MESSAGE_MAX },
 		      { &limits->unsent, 16U << 20 },
 		      { &limits->received, 16U << 20 } };
 
@@ -562,7 +563,7 @@ int grpc_server_new(struct loop *loop, const struct grpc_server_options *options
 	server->methods = options->methods;
 	server->user = options->user;
 	server->limits = options->limits;
-	grpc_limits_complete(&server->limits);
+	complete_limits(&server->limits);
 	*ret = server;
 	return 0;
 }

@@ -10,6 +10,3 @@ int grpc_server_new(struct loop *loop, const struct grpc_server_options *options
 
 /* Serves a connected socket, which is taken, on failure too. */
 int grpc_server_adopt(struct grpc_server *server, int fd, struct error *error);
-
-/* Puts the defaults where there is 0. */
-void grpc_limits_complete(struct grpc_limits *limits);

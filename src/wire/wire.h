@@ -41,13 +41,15 @@ enum grpc_status {
 
 const char *grpc_status_to_string(enum grpc_status status); /* "DEADLINE_EXCEEDED" */
 
-/* What a peer may make us hold. 0 stands for the default. */
+#define GRPC_MESSAGE_MAX (4U << 20) /* as in grpc-go */
+
+/* What a peer may make a server hold. 0 stands for the default. */
 struct grpc_limits {
-	size_t message; /* bytes of one received message; 4 MiB, as in grpc-go */
+	size_t message; /* bytes of one received message; GRPC_MESSAGE_MAX */
 	size_t unsent;  /* bytes one connection has not taken yet, then it is closed; 16 MiB */
 	size_t received; /* bytes of unfinished messages on one connection, a quarter of all; 16 MiB */
 	unsigned streams;     /* calls at a time on one connection; 100 */
-	unsigned connections; /* of a server; 64 */
+	unsigned connections; /* 64 */
 	/* Until a new connection has to speak HTTP/2, after which it may be idle for ever; 20 s. */
 	unsigned greeting_ms;
 };
@@ -121,7 +123,7 @@ struct grpc_client_options {
 	/* The connection is lost; every call has been ended before. NULL is legal. */
 	void (*lost)(struct grpc_client *client, const char *why, void *user);
 	void *user;
-	struct grpc_limits limits; /* connections does not count here */
+	size_t message; /* bytes of one received message; 0: GRPC_MESSAGE_MAX */
 };
 
 /* Connects at once, or fails: -ENOENT, -ECONNREFUSED, -EAGAIN (too many wait to be accepted), ... */

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any answer of a server to a gRPC client: each call ends once, and not before its last message. */
-#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "wire/grpc_client.h"
+#include "wire_peer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct call {
 	unsigned ends;
 };
-
-static void demand(int right)
-{
-	if (!right)
-		abort();
-}
 
 static void on_message(const void *message, size_t size, void *user)
 {
@@ -41,36 +34,11 @@ static void on_end(enum grpc_status status, const char *text, void *user)
 	call->ends++;
 }
 
-static void drain(int fd)
-{
-	char bytes[65536];
-
-	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
-		;
-}
-
-static void feed(struct loop *loop, int fd, const uint8_t *data, size_t size, size_t piece)
-{
-	while (size > 0) {
-		size_t part = size < piece ? size : piece;
-		ssize_t sent = send(fd, data, part, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (sent < 0 && errno != EAGAIN)
-			return;
-		if (sent > 0) {
-			data += sent;
-			size -= (size_t)sent;
-		}
-		loop_turn(loop);
-		drain(fd);
-	}
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char settings[] = "\0\0\0\x04\0\0\0\0\0";
 	static struct loop *loop;
-	const struct grpc_client_options options = { .limits = { .message = 1000 } };
+	const struct grpc_client_options options = { .message = 1000 };
 	struct call calls[3] = { { 0 } };
 	struct grpc_client *client;
 	int fds[2];

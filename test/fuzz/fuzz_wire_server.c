@@ -3,15 +3,14 @@
  * Any bytes to a gRPC server, in pieces. Afterwards no connection is left, and each call that began was
  * answered or cancelled. The first byte says whether a good beginning comes first, and the size of the pieces.
  */
-#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "wire/grpc_server.h"
+#include "wire_peer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -59,37 +58,6 @@ static const struct grpc_method methods[] = {
 	{ .path = "/k", .handle = keep, .cancelled = cancelled },
 	{ 0 },
 };
-
-static void demand(int right)
-{
-	if (!right)
-		abort();
-}
-
-static void drain(int fd)
-{
-	char bytes[65536];
-
-	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
-		;
-}
-
-static void feed(struct loop *loop, int fd, const uint8_t *data, size_t size, size_t piece)
-{
-	while (size > 0) {
-		size_t part = size < piece ? size : piece;
-		ssize_t sent = send(fd, data, part, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (sent < 0 && errno != EAGAIN)
-			return;
-		if (sent > 0) {
-			data += sent;
-			size -= (size_t)sent;
-		}
-		loop_turn(loop);
-		drain(fd);
-	}
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -171,8 +171,10 @@ void wire_world_start(struct wire_world *world, const struct grpc_limits *limits
 					      .user = world };
 
 	open_loop(world);
-	if (limits)
-		server.limits = client.limits = *limits;
+	if (limits) {
+		server.limits = *limits;
+		client.message = limits->message;
+	}
 	snprintf(world->directory, sizeof(world->directory), "/tmp/gpupool-wire.XXXXXX");
 	if (!mkdtemp(world->directory))
 		abort();
