@@ -429,8 +429,7 @@ int device_plugin_start(struct loop *loop, const struct device_plugin_options *o
 	plugin->registration = (struct registration)REGISTRATION_INIT;
 	plugin->instance = make_instance();
 	plugin->resource = strdup(options->resource);
-	plugin->directory =
-		strdup(options->directory ? options->directory : KUBELET_PLUGIN_DIRECTORY);
+	plugin->directory = strdup(options->directory);
 	plugin->prefix = strdup(options->prefix ? options->prefix : "gpupool");
 	plugin->known = map_new();
 	if (!plugin->resource || !plugin->directory || !plugin->prefix || !plugin->known)

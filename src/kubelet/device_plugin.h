@@ -12,8 +12,7 @@
 #include "kubelet/checkpoint.h"
 #include "kubelet/message.h"
 
-#define KUBELET_PLUGIN_DIRECTORY "/var/lib/kubelet/device-plugins" /* not moved by --root-dir */
-#define KUBELET_SOCKET_NAME      "kubelet.sock"
+#define KUBELET_SOCKET_NAME "kubelet.sock"
 
 struct loop;
 struct device_plugin;
@@ -48,7 +47,7 @@ struct device_plugin_callbacks {
 
 struct device_plugin_options {
 	const char *resource;     /* "nvidia.com/gpu" */
-	const char *directory;    /* NULL: KUBELET_PLUGIN_DIRECTORY */
+	const char *directory;    /* the kubelet's */
 	const char *prefix;       /* of the socket's name; NULL: "gpupool" */
 	bool preferred_available; /* whether the kubelet asks GetPreferredAllocation */
 };
