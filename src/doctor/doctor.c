@@ -101,7 +101,17 @@ static size_t escape_length(const char *text, size_t left)
 	return text[1] == ']' ? command_end(text, 2, left) : 2;
 }
 
-/* What colours a line, and the NULs of UTF-16, are no text. */
+/* The marks of a mail or comment that quotes: "> > text". */
+static size_t quote_length(const char *line, size_t length)
+{
+	size_t at = 0;
+
+	while (at < length && line[at] == '>')
+		at += at + 1 < length && line[at + 1] == ' ' ? 2 : 1;
+	return at;
+}
+
+/* What colours a line, the NULs of UTF-16, and marks of quoting are no text. */
 static void clean_line(struct doctor *doctor)
 {
 	char *line = doctor->line;
@@ -120,6 +130,9 @@ static void clean_line(struct doctor *doctor)
 	}
 	if (doctor->length && line[doctor->length - 1] == '\r')
 		doctor->length--;
+	size_t quoted = quote_length(line, doctor->length);
+	doctor->length -= quoted;
+	memmove(line, line + quoted, doctor->length);
 	line[doctor->length] = '\0';
 }
 

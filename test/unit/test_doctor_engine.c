@@ -48,6 +48,13 @@ static const struct rule late_rules[] = {
 	  .cause = "The flag is wrong.",
 	  .cure = { "correct it" },
 	  .source = "https://example.org/4" },
+	{ .code = "half_a_card",
+	  .link = REASON_LINK_SCHEDULER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "@pod.gpu.fractional=0.*" },
+	  .cause = "Half a card was asked for.",
+	  .cure = { "ask for one" },
+	  .source = "https://example.org/8" },
 	{ .code = "slow_link",
 	  .link = REASON_LINK_CUDA,
 	  .certainty = CERTAINTY_CERTAIN,
@@ -107,6 +114,11 @@ static void tell_verdict(const struct verdict *verdict, struct strbuf *out)
 	assert_int_equal(strbuf_failed(out), 0);
 }
 
+#define HALF_A_CARD(mark)                                                                     \
+	mark "apiVersion: v1\n" mark "kind: Pod\n" mark "spec:\n" mark "  containers:\n" mark \
+	     "  - name: a\n" mark "    resources:\n" mark "      limits:\n" mark              \
+	     "        nvidia.com/gpu: 0.5\n"
+
 static const struct {
 	const char *text, *verdict;
 	enum doctor_outcome outcome;
@@ -140,6 +152,12 @@ static const struct {
 	{ "four lanes only; the hook has failed because of this",
 	  "hook_failed=certain slow_link=certain | injection=broken cuda=suspect | injection",
 	  DOCTOR_BROKEN, 0 },
+	/* Facts, also where each line is quoted. */
+	{ HALF_A_CARD(""), "half_a_card=likely | scheduler=broken | scheduler", DOCTOR_BROKEN, 0 },
+	{ HALF_A_CARD("> "), "half_a_card=likely | scheduler=broken | scheduler", DOCTOR_BROKEN,
+	  0 },
+	{ HALF_A_CARD("> > "), "half_a_card=likely | scheduler=broken | scheduler", DOCTOR_BROKEN,
+	  0 },
 	/* Symptoms leave what remains. */
 	{ "0/3 nodes are available",
 	  "no_card=possible wrong_flag=possible | driver=suspect plugin=suspect "
