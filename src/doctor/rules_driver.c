@@ -59,7 +59,7 @@ const struct rule doctor_rules_driver[] = {
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "driver_build_failed",
 			"device_nodes_missing", "driver_container_fails", "operator_waits",
-			"insufficient_gpu" },
+			"insufficient_gpu", "driver_module_does_not_load" },
 	  .cause = "UEFI Secure Boot is on, and the kernel refuses the NVIDIA module because no "
 		   "enrolled key has signed it. A module that was compiled on the node, or in the "
 		   "driver container, is unsigned.",
@@ -82,7 +82,7 @@ const struct rule doctor_rules_driver[] = {
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "driver_build_failed",
 			"driver_container_fails", "no_nvidia_card", "device_nodes_missing",
-			"nvml_fails_on_host", "insufficient_gpu" },
+			"nvml_fails_on_host", "insufficient_gpu", "driver_module_does_not_load" },
 	  .cause = "Another kernel driver (nouveau, or nova) took the card at boot, so NVIDIA's "
 		   "module finds no card that it may use.",
 	  .cure = { "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' > "
@@ -98,7 +98,8 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "@driver.ok" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "no_nvidia_card",
-			"nouveau_has_card", "nvml_fails_on_host", "insufficient_gpu" },
+			"nouveau_has_card", "nvml_fails_on_host", "insufficient_gpu",
+			"driver_module_does_not_load" },
 	  .cause = "The card is bound to vfio-pci for a virtual machine, so the host's NVIDIA "
 		   "driver cannot use it and no container can get it.",
 	  .cure = { "lspci -nnk -d 10de:",
@@ -114,7 +115,7 @@ const struct rule doctor_rules_driver[] = {
 		   "requires use of the NVIDIA open GPU kernel modules" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "card_does_not_start", "no_nvidia_card",
-			"nvml_fails_on_host", "insufficient_gpu" },
+			"nvml_fails_on_host", "insufficient_gpu", "driver_module_does_not_load" },
 	  .cause = "This card works with NVIDIA's open kernel modules only, and the proprietary "
 		   "ones are installed. They refuse the card, so nvidia-smi finds none.",
 	  .cure = { "apt-get install nvidia-open || dnf module install nvidia-driver:open-dkms",
@@ -143,16 +144,11 @@ const struct rule doctor_rules_driver[] = {
 	  .link = REASON_LINK_DRIVER,
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "installed in this system is not supported by the*driver release",
-		   "is not supported by the NVIDIA*driver release",
-		   "no NVIDIA GPU installed in this system is supported by this NVIDIA Linux "
-		   "graphics driver",
-		   "@card.unknown_to_driver" },
-	  .absent = { "currently in use by your system",
-		      "Kernel module load error: Operation not permitted",
-		      "version of gcc that differs" },
+		   "is not supported by the NVIDIA*driver release" },
+	  .sure = { "@card.unknown_to_driver" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "card_does_not_start", "no_nvidia_card",
-			"nvml_fails_on_host", "insufficient_gpu" },
+			"nvml_fails_on_host", "insufficient_gpu", "driver_module_does_not_load" },
 	  .cause = "The installed driver branch does not know this card: the card is newer than "
 		   "the branch, or so old that the branch dropped it.",
 	  .cure = { "lspci -nn -d 10de:",
@@ -167,7 +163,7 @@ const struct rule doctor_rules_driver[] = {
 		   "installed in this system is*supported through the NVIDIA" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "no_nvidia_card", "card_does_not_start",
-			"nvml_fails_on_host", "insufficient_gpu" },
+			"nvml_fails_on_host", "insufficient_gpu", "driver_module_does_not_load" },
 	  .cause = "The card is so old that only one of NVIDIA's legacy branches serves it, and a "
 		   "newer branch is installed, which ignores it.",
 	  .cure = { "lspci -nn -d 10de:",
@@ -303,7 +299,8 @@ const struct rule doctor_rules_driver[] = {
 		   "FATAL: modpost: GPL-incompatible module" },
 	  .explains = { "driver_build_failed", "driver_not_loaded", "driver_container_fails",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_validation_waits", "insufficient_gpu" },
+			"driver_validation_waits", "insufficient_gpu",
+			"driver_module_does_not_load" },
 	  .cause = "This driver release cannot be built for the running kernel: the kernel exports "
 		   "a symbol to GPL modules only, and the release still uses it. A later release "
 		   "of the same branch does not.",
@@ -393,7 +390,7 @@ const struct rule doctor_rules_driver[] = {
 		      "currently in use by your system" },
 	  .explains = { "driver_container_fails", "driver_not_loaded", "plugin_without_nvml",
 			"plugin_no_devices", "node_without_gpu", "driver_validation_waits",
-			"operator_waits", "insufficient_gpu" },
+			"operator_waits", "insufficient_gpu", "driver_module_does_not_load" },
 	  .cause = "The NVIDIA module does not compile for the running kernel. The driver release "
 		   "is older than the kernel (the kernel's interfaces changed), or the compiler is "
 		   "another than the kernel's.",
@@ -413,7 +410,7 @@ const struct rule doctor_rules_driver[] = {
 		   "unrecognized command line option -fmin-function-alignment" },
 	  .explains = { "driver_build_failed", "driver_container_fails", "driver_not_loaded",
 			"driver_validation_waits", "plugin_without_nvml", "node_without_gpu",
-			"insufficient_gpu" },
+			"insufficient_gpu", "driver_module_does_not_load" },
 	  .cause = "The driver is being compiled with another compiler than the one that built the "
 		   "running kernel, which knows options that this one does not.",
 	  .cure = { "cat /proc/version; gcc --version",
@@ -451,7 +448,8 @@ const struct rule doctor_rules_driver[] = {
 	  .absent = { "could not be reset", "mig-parted" },
 	  .explains = { "driver_container_fails", "driver_validation_waits", "driver_not_loaded",
 			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
-			"driver_library_mismatch", "operator_waits", "insufficient_gpu" },
+			"driver_library_mismatch", "operator_waits", "insufficient_gpu",
+			"driver_module_does_not_load" },
 	  .cause = "The new driver cannot be loaded because something still uses the old module: a "
 		   "Pod, a monitoring agent, persistenced, or a desktop.",
 	  .cure = { "fuser -v /dev/nvidia*; lsmod | grep nvidia",
@@ -465,8 +463,8 @@ const struct rule doctor_rules_driver[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "fabric manager NVIDIA GPU driver interface version*don't match with driver "
 		   "version",
-		   "Please update with matching NVIDIA driver package", "@host.fabric_differs" },
-	  .sure = { "@host.service=nvidia-fabricmanager failed" },
+		   "Please update with matching NVIDIA driver package" },
+	  .sure = { "@host.fabric_differs", "@host.service=nvidia-fabricmanager failed" },
 	  .explains = { "nvml_unknown_error" },
 	  .cause = "Fabric Manager has another version than the driver and refuses to start, so "
 		   "the cards behind NVSwitches are not set up and CUDA does not work.",
@@ -498,7 +496,7 @@ const struct rule doctor_rules_driver[] = {
 		      "@driver.ok" },
 	  .explains = { "driver_not_loaded", "plugin_without_nvml", "plugin_no_devices",
 			"node_without_gpu", "driver_validation_waits", "device_nodes_missing",
-			"nvml_fails_on_host", "insufficient_gpu" },
+			"nvml_fails_on_host", "insufficient_gpu", "driver_module_does_not_load" },
 	  .cause = "The driver is there, but the machine shows no NVIDIA card that it could use: "
 		   "none is built in or passed through, the slot is off, or the card is not "
 		   "supported.",
@@ -679,5 +677,23 @@ const struct rule doctor_rules_driver[] = {
 		    "type=TYPE,count=N,gpu-driver-version=default (or apply the "
 		    "nvidia-driver-installer DaemonSet for this image)" },
 	  .source = "https://cloud.google.com/kubernetes-engine/docs/how-to/gpus" },
+	{ .code = "driver_precompiled_missing",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "Unable to locate package linux-objects-nvidia-",
+		   "Unable to locate package linux-modules-nvidia-",
+		   "Unable to locate package linux-signatures-nvidia-",
+		   "No match for argument: kmod-nvidia-", "Unable to find a match: kmod-nvidia-" },
+	  .explains = { "kernel_headers_missing", "driver_build_failed", "driver_not_loaded",
+			"driver_container_fails", "driver_validation_waits", "plugin_without_nvml",
+			"node_without_gpu", "insufficient_gpu", "kernel_without_module" },
+	  .cause = "There is no precompiled NVIDIA module for the running kernel in the package "
+		   "repositories: the kernel is newer, older, or of another flavour than those "
+		   "that the packages are built for.",
+	  .cure = { "uname -r; apt-cache search linux-modules-nvidia | grep $(uname -r)",
+		    "Boot a kernel for which the packages exist, or have the module compiled "
+		    "(nvidia-dkms; for gpu-operator driver.usePrecompiled=false)" },
+	  .source = "https://github.com/NVIDIA/gpu-driver-container/tree/main/ubuntu22.04/"
+		    "precompiled" },
 	{ .code = NULL },
 };

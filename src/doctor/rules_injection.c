@@ -36,7 +36,8 @@ const struct rule doctor_rules_injection[] = {
 		   "error mounting*libcuda.so*to rootfs*no such file or directory",
 		   "error mounting*nvidia*to rootfs*no such file or directory",
 		   "error creating mount source path*nvidia",
-		   "cannot stat*libcuda.so.#: No such file or directory", "@cdi.stale" },
+		   "cannot stat*libcuda.so.#: No such file or directory",
+		   "failed to stat CDI host device /dev/dri", "@cdi.stale" },
 	  .absent = { "imex-channels", "nvidia-container-cli", "unresolvable CDI devices" },
 	  .cause = "The CDI specification on the node names driver files that no longer exist: the "
 		   "driver was upgraded or moved after the specification was written.",

@@ -87,7 +87,8 @@ const struct rule doctor_rules_runtime[] = {
 	  .any = { "@containerd.old_default",
 		   "default_runtime.options] BinaryName = /*nvidia-container-runtime",
 		   "default_runtime.options] Runtime = /*nvidia-container-runtime",
-		   "plugins.cri.containerd.default_runtime]*nvidia-container-runtime" },
+		   "plugins.cri.containerd.default_runtime]*nvidia-container-runtime",
+		   "plugins.cri.containerd.default_runtime]*containerd*nvidia-container-runtime" },
 	  .sure = { "could not load NVML library", "@node.gpu.none" },
 	  .explains = { "plugin_without_nvml", "nvidia_not_default_runtime", "plugin_no_devices",
 			"node_without_gpu", "containerd_section_ignored", "insufficient_gpu" },
@@ -578,5 +579,23 @@ const struct rule doctor_rules_runtime[] = {
 		    "restart crio" },
 	  .source = "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/"
 		    "install-guide.html" },
+	{ .code = "toolkit_driver_root_wrong",
+	  .link = REASON_LINK_RUNTIME,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "initialization error: change root failed",
+		   "change root failed: no such file or directory",
+		   "nvidia-container-cli*change root failed", "failed to locate driver libraries" },
+	  .explains = { "wrapper_fails", "operator_waits", "driver_validation_waits",
+			"node_without_gpu", "insufficient_gpu" },
+	  .cause = "The container toolkit looks for the driver in a root folder (the line 'root' "
+		   "in its configuration, usually /run/nvidia/driver) that does not exist or is "
+		   "empty: the driver is elsewhere, or its Pod is gone.",
+	  .cure = { "grep -n root /etc/nvidia-container-runtime/config.toml; ls /run/nvidia/driver",
+		    "Driver on the host: nvidia-ctk config --in-place --set "
+		    "nvidia-container-cli.root=/ (for gpu-operator --set driver.enabled=false, so "
+		    "that the toolkit is told so)",
+		    "Driver of the operator: kubectl get pods -n gpu-operator -l "
+		    "app=nvidia-driver-daemonset" },
+	  .source = "https://github.com/NVIDIA/nvidia-container-toolkit/issues/134" },
 	{ .code = NULL },
 };

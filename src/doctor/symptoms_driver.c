@@ -52,5 +52,19 @@ const struct symptom doctor_symptoms_driver[] = {
 		     "79)." },
 		   { "lspci -nn -d 10de:", "whether the machine has the card at all." } },
 	  .source = "https://github.com/NVIDIA/open-gpu-kernel-modules/issues/326" },
+	{ .code = "driver_module_does_not_load",
+	  .link = REASON_LINK_DRIVER,
+	  .any = { "Unable to load the kernel module nvidia.ko",
+		   "Unable to load the nvidia kernel module", "nvidia kernel module*load error" },
+	  .remain = { "nouveau_has_card", "secure_boot_refuses_module", "compiler_differs" },
+	  .ask = { { "tail -40 /var/log/nvidia-installer.log",
+		     "after 'Kernel module load error': No such device is another driver on the "
+		     "card "
+		     "(nouveau); Operation not permitted or Key was rejected is Secure Boot; "
+		     "Invalid "
+		     "module format is a wrong build." },
+		   { "lsmod | grep nouveau; mokutil --sb-state",
+		     "which of the first two it is." } },
+	  .source = "https://github.com/NVIDIA/gpu-operator/issues/8" },
 	{ .code = NULL },
 };
