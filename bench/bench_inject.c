@@ -163,7 +163,7 @@ static void make_bundles(struct work *work)
 		die("cannot make the bundles", &error);
 	copy_file(CONFIG_BASE, WORK "/bare/config.json");
 	cleanup(driver_files_freep) struct driver_files *kept = NULL;
-	if (driver_files_read(KEPT, DRIVER, NULL, work->capabilities, &kept, &error) < 0)
+	if (driver_files_read(KEPT, DRIVER, NULL, NULL, work->capabilities, &kept, &error) < 0)
 		die("the list of the driver's files does not hold", &error);
 	if (do_work(&mounts, &error) < 0)
 		die("cannot plan", &error);

@@ -412,7 +412,7 @@ static int run_steps(struct search *search, int (*const *steps)(struct search *)
 
 /* What is searched for, and for whom. */
 struct subject {
-	const char *root, *version;
+	const char *root, *host, *version;
 	unsigned capabilities;
 	const struct injection *wanted; /* NULL: for anybody */
 };
@@ -423,6 +423,7 @@ static int search_start(struct search *search, const struct subject *subject, st
 	*search = (struct search){ .root = -1,
 				   .capabilities = subject->capabilities | CAPABILITY_UTILITY,
 				   .wanted = subject->wanted,
+				   .host = subject->host ? subject->host : "/",
 				   .files = calloc(1, sizeof(*search->files)) };
 	return search->files ? open_root(subject->root, search, error) : error_no_memory(error);
 }
@@ -493,23 +494,24 @@ static int find_kept(const char *path, const struct subject *subject, struct dri
 int driver_files_find(const char *root, const char *version, unsigned capabilities,
 		      struct driver_files **ret, struct error *error)
 {
-	const struct subject subject = { root, version, capabilities, NULL };
+	const struct subject subject = { root, NULL, version, capabilities, NULL };
 
 	return find(&subject, ret, error);
 }
 
-int driver_files_read(const char *path, const char *root, const char *version,
+int driver_files_read(const char *path, const char *root, const char *host, const char *version,
 		      unsigned capabilities, struct driver_files **ret, struct error *error)
 {
-	const struct subject subject = { root, version, capabilities, NULL };
+	const struct subject subject = { root, host, version, capabilities, NULL };
 
 	return read_kept(path, &subject, ret, error);
 }
 
-int driver_files_find_kept(const char *path, const char *root, const char *version,
-			   unsigned capabilities, struct driver_files **ret, struct error *error)
+int driver_files_find_kept(const char *path, const char *root, const char *host,
+			   const char *version, unsigned capabilities, struct driver_files **ret,
+			   struct error *error)
 {
-	const struct subject subject = { root, version, capabilities, NULL };
+	const struct subject subject = { root, host, version, capabilities, NULL };
 
 	return find_kept(path, &subject, ret, error);
 }
@@ -517,7 +519,7 @@ int driver_files_find_kept(const char *path, const char *root, const char *versi
 int driver_files_find_injection(const char *path, const struct injection *injection,
 				struct driver_files **ret, struct error *error)
 {
-	const struct subject subject = { injection->inventory->driver_root,
+	const struct subject subject = { injection->inventory->driver_root, NULL,
 					 injection->inventory->driver_version,
 					 injection->capabilities, injection };
 
@@ -526,7 +528,7 @@ int driver_files_find_injection(const char *path, const struct injection *inject
 
 int driver_files_keep(const char *path, const char *root, const char *version, struct error *error)
 {
-	const struct subject subject = { root, version, CAPABILITY_ALL, NULL };
+	const struct subject subject = { root, NULL, version, CAPABILITY_ALL, NULL };
 	cleanup(driver_marks_release) struct driver_marks marks = { 0 };
 	cleanup(search_release) struct search search = { .root = -1 };
 	cleanup(driver_files_freep) struct driver_files *known = NULL;

@@ -230,11 +230,11 @@ int search_nodes(struct search *search)
 	if (r == 0)
 		r = nodes_in(search, &names);
 	gate_capabilities(search);
-	if (r < 0 || strcmp(search->root_path, "/") == 0)
-		return r;
-	r = search_host(search, &host);
 	if (r == 0)
-		r = nodes_in(&host, &names);
+		r = search_host(search, &host);
+	if (r <= 0)
+		return r;
+	r = nodes_in(&host, &names);
 	if (r == 0)
 		gate_capabilities(&host);
 	return r;

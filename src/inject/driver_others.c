@@ -252,14 +252,16 @@ static int add_socket(struct search *search, const struct socket_row *row)
 int search_host(const struct search *search, struct search *ret)
 {
 	*ret = (struct search){ .root = -1,
-				.root_path = strdup("/"),
 				.capabilities = search->capabilities,
 				.wanted = search->wanted,
 				.files = search->files };
-	if (!ret->root_path)
-		return -ENOMEM;
-	ret->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return ret->root < 0 ? -errno : 0;
+	if (strcmp(search->root_path, search->host) == 0)
+		return 0;
+	ret->root = open(search->host, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (ret->root < 0)
+		return -errno;
+	int r = root_fd_path(ret->root, &ret->root_path);
+	return r < 0 ? r : strcmp(search->root_path, ret->root_path) != 0;
 }
 
 void search_host_release(struct search *host)
@@ -273,12 +275,13 @@ int search_sockets(struct search *search)
 {
 	cleanup(search_host_release) struct search host = { .root = -1 };
 	int r = search_host(search, &host);
+	bool elsewhere = r == 1;
 
 	for (const struct socket_row *row = socket_rows; r >= 0 && row->target; row++) {
 		if (!wants_socket(search, row))
 			continue;
 		r = add_socket(search, row);
-		if (r == 0 && strcmp(search->root_path, "/") != 0)
+		if (r == 0 && elsewhere)
 			r = add_socket(&host, row);
 	}
 	return r < 0 ? r : 0;

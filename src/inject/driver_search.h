@@ -19,6 +19,7 @@ struct search_link { /* <base>.so of a library, met before or after the library 
 struct search {
 	int root;                       /* O_PATH */
 	char *root_path;                /* real path of the driver root; owned */
+	const char *host;               /* where the root of the host is seen */
 	unsigned capabilities;          /* what is looked for */
 	const struct injection *wanted; /* only nodes and sockets of this one; NULL: all */
 	struct driver_files *files;
@@ -65,8 +66,8 @@ struct driver_file *search_add(struct search *search, enum driver_file_kind kind
 int driver_files_note(struct driver_files *files, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same search in this machine's own root, for sockets and nodes of a driver elsewhere; its
- * results belong to the search that it serves. */
+/* 1: *ret is the same search in the root of the host, for sockets and nodes of a driver elsewhere; its
+ * results belong to the search that it serves. 0: the driver's root is that of the host. */
 int search_host(const struct search *search, struct search *ret);
 void search_host_release(struct search *host);
 /* The directory that the kernel searches for firmware first, when an administrator named one. */

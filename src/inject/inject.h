@@ -52,11 +52,14 @@ int driver_files_find(const char *root, const char *version, unsigned capabiliti
  * device nodes are looked for each time. -ENOENT: there is none. -ESTALE: something changed. -EPERM:
  * others than root and the caller can write it. -EINVAL: it is no such list. In each case
  * driver_files_find() finds what it would have said, and so does driver_files_find_kept().
+ *
+ * HOST: where this process sees the root of the host, for sockets and nodes that ROOT lacks; NULL: "/".
  */
-int driver_files_read(const char *path, const char *root, const char *version,
+int driver_files_read(const char *path, const char *root, const char *host, const char *version,
 		      unsigned capabilities, struct driver_files **ret, struct error *error);
-int driver_files_find_kept(const char *path, const char *root, const char *version,
-			   unsigned capabilities, struct driver_files **ret, struct error *error);
+int driver_files_find_kept(const char *path, const char *root, const char *host,
+			   const char *version, unsigned capabilities, struct driver_files **ret,
+			   struct error *error);
 struct injection;
 /*
  * The same for one plan: of INJECTION's driver root and version, and of nodes and sockets only what

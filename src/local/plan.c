@@ -67,8 +67,9 @@ static int session_find_files(struct local_session *session, struct error *error
 		return 0;
 	autostrbuf kept = STRBUF_INIT(PATH_MAX - 1);
 	strbuf_addf(&kept, "%s/" NAME_DRIVER_FILES, local_run_directory());
-	return driver_files_find_kept(kept.data, inventory->driver_root, inventory->driver_version,
-				      capabilities, &session->files, error);
+	return driver_files_find_kept(kept.data, inventory->driver_root, NULL,
+				      inventory->driver_version, capabilities, &session->files,
+				      error);
 }
 
 static int job_inject(const struct local_session *session, struct local_job *job, int root,

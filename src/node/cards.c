@@ -43,6 +43,18 @@ const char *cards_root(const struct plugin_config *config)
 	return config->driver_root;
 }
 
+/* "/driver-root" where a container sees "/run/nvidia/driver" as "/driver-root/run/nvidia/driver"; else nothing. */
+static int host_seen(const struct plugin_config *config, char **ret)
+{
+	const char *seen = config->container_driver_root, *root = config->driver_root;
+	size_t length = strlen(seen), end = strcmp(root, "/") == 0 ? 0 : strlen(root);
+
+	if (end >= length || (end && strcmp(seen + length - end, root) != 0))
+		return 0;
+	*ret = strndup(seen, length - end);
+	return *ret ? 0 : -ENOMEM;
+}
+
 /* Specs cost little and are there when somebody wants them; only where no way uses them are they left out. */
 static unsigned wanted_specs(const struct plugin_config *config)
 {
@@ -94,6 +106,7 @@ static int survey_prepare(const struct daemon *daemon, struct survey *survey)
 			      ? (config->driver_root[0] ? config->driver_root : "/")
 			      : NULL,
 		      &survey->wish.host_root) < 0 ||
+	    (root == config->container_driver_root && host_seen(config, &survey->wish.host) < 0) ||
 	    copy_text(config->dev_root, &survey->wish.dev_root) < 0 ||
 	    copy_text(config->nvml_helper, &survey->wish.helper) < 0 ||
 	    copy_text(config->run_directory, &survey->wish.run_directory) < 0 ||

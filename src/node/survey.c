@@ -13,6 +13,7 @@ void survey_release(struct survey *survey)
 {
 	free(survey->wish.probe_root);
 	free(survey->wish.host_root);
+	free(survey->wish.host);
 	free(survey->wish.dev_root);
 	free(survey->wish.helper);
 	free(survey->wish.run_directory);
@@ -181,12 +182,15 @@ static void find_all_pods(struct survey *survey)
 static int survey_move(struct survey *survey, struct error *error)
 {
 	const char *seen = survey->wish.probe_root, *host = survey->wish.host_root;
+	const char *outside = survey->wish.host;
 	struct inventory *inventory = &survey->inventory;
 	bool moves = seen && host && strcmp(host, seen) != 0;
 	int r = 0;
 
 	if (survey->files && moves)
 		r = files_move(survey->files, seen, host);
+	if (r == 0 && survey->files && outside)
+		r = files_move(survey->files, outside, "/");
 	if (r == 0 && survey->files && survey->wish.dev_root)
 		r = nodes_move(survey->files, survey->wish.dev_root);
 	if (r < 0)
@@ -209,12 +213,13 @@ static int find_files(struct survey *survey, bool search, struct error *error)
 		return error_set(error, ENAMETOOLONG, "the run directory's path is too long");
 	const unsigned capabilities = CAPABILITY_ALL & ~CAPABILITY_COMPAT32;
 	if (!search)
-		return driver_files_read(path.data, inventory->driver_root,
+		return driver_files_read(path.data, inventory->driver_root, survey->wish.host,
 					 inventory->driver_version, capabilities, &survey->files,
 					 error);
 	(void)driver_files_keep(path.data, inventory->driver_root, inventory->driver_version, NULL);
-	return driver_files_find_kept(path.data, inventory->driver_root, inventory->driver_version,
-				      capabilities, &survey->files, error);
+	return driver_files_find_kept(path.data, inventory->driver_root, survey->wish.host,
+				      inventory->driver_version, capabilities, &survey->files,
+				      error);
 }
 
 /* Nothing is taken out of the specs because the driver does not answer now. */

@@ -15,6 +15,7 @@
 struct survey_wish {            /* owned copies: the configuration may change meanwhile */
 	char *probe_root;       /* where this process sees the driver; NULL: searched */
 	char *host_root;        /* where the host has it; NULL: at the same place */
+	char *host;             /* where this process sees the root of the host; NULL: "/" */
 	char *dev_root;         /* where the host has the device nodes; NULL: with the driver */
 	char *helper;           /* NULL: the usual places */
 	char *run_directory;    /* for the list of the driver's files */

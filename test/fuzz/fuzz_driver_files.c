@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		return 0;
 	close(fd);
-	int r = driver_files_read(path, "/usr", NULL, CAPABILITY_ALL, &files, &error);
+	int r = driver_files_read(path, "/usr", NULL, NULL, CAPABILITY_ALL, &files, &error);
 	unlink(path);
 	must(r == 0 || error.message[0]);
 	for (size_t i = 0; r == 0 && i < files->count; i++)

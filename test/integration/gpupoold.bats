@@ -487,6 +487,20 @@ is_used() { [ "$(metric DCGM_FI_DEV_FB_USED gpu=\"$1\")" -ge 5120 ]; }
 	wait_for 5 rmdir -p --ignore-fail-on-non-empty "$group"
 }
 
+@test "in a container: what the host has beside its driver is found where the host's root is seen" {
+	kubelet start
+	inside mkdir -p /run/host
+	inside mount --rbind / /run/host
+	inside mount -t tmpfs tmpfs /run/host/tmp
+	inside mkdir /run/host/tmp/nvidia-mps
+	node_start --driver-root=$DRIVER --driver-root-ctr-path=/run/host$DRIVER
+	soon 15 counts_are $GPU 8 8
+	seen /run/cdi/k8s.device-plugin.nvidia.com-gpu.json | jq -r '.. | objects | .hostPath // empty' >"$BATS_TEST_TMPDIR/paths"
+	grep -qx /tmp/nvidia-mps "$BATS_TEST_TMPDIR/paths"
+	grep -qx $DRIVER/dev/nvidia0 "$BATS_TEST_TMPDIR/paths"
+	not grep ^/run/host "$BATS_TEST_TMPDIR/paths"
+}
+
 @test "without CDI the kubelet's answer has everything" {
 	kubelet cdi off
 	begin

@@ -13,6 +13,7 @@
 
 #include "inject/driver_table.h"
 #include "inject/inject.h"
+#include "found.h"
 #include "tree.h"
 
 #define V       "535.261.03"
@@ -99,7 +100,7 @@ static int read_list(const struct place *place, unsigned capabilities, struct dr
 		     struct error *error)
 {
 	*ret = NULL;
-	return driver_files_read(place->list, place->tree, V, capabilities, ret, error);
+	return driver_files_read(place->list, place->tree, NULL, V, capabilities, ret, error);
 }
 
 static void must_be_equal(const struct driver_files *left, const struct driver_files *right)
@@ -157,7 +158,8 @@ TEST(the_version_is_the_lists_where_none_is_known)
 	place_make(&place);
 	keep(&place);
 	assert_int_equal(
-		driver_files_read(place.list, place.tree, "", CAPABILITY_ALL, &files, NULL), 0);
+		driver_files_read(place.list, place.tree, NULL, "", CAPABILITY_ALL, &files, NULL),
+		0);
 	assert_string_equal(files->version, V);
 	place_remove(&place);
 }
@@ -263,7 +265,8 @@ TEST(what_changed_is_noticed)
 		driver_files_free(TAKE_PTR(kept));
 		must_hold_for_each(&place);
 		/* With the search behind it the answer is right either way. */
-		r = driver_files_find_kept(place.list, place.tree, V, CAPABILITY_ALL, &kept, NULL);
+		r = driver_files_find_kept(place.list, place.tree, NULL, V, CAPABILITY_ALL, &kept,
+					   NULL);
 		assert_int_equal(driver_files_find(place.tree, V, CAPABILITY_ALL, &found, NULL), r);
 		if (r == 0)
 			must_be_equal(kept, found);
@@ -280,12 +283,15 @@ TEST(another_root_and_another_version)
 	place_make(&place);
 	place_make(&other);
 	keep(&place);
-	assert_int_equal(driver_files_read(place.list, other.tree, V, 1, &kept, &error), -ESTALE);
-	assert_non_null(strstr(error.message, "another driver root"));
-	assert_int_equal(driver_files_read(place.list, place.tree, "550.1.2", 1, &kept, &error),
+	assert_int_equal(driver_files_read(place.list, other.tree, NULL, V, 1, &kept, &error),
 			 -ESTALE);
+	assert_non_null(strstr(error.message, "another driver root"));
+	assert_int_equal(
+		driver_files_read(place.list, place.tree, NULL, "550.1.2", 1, &kept, &error),
+		-ESTALE);
 	assert_non_null(strstr(error.message, "another driver version"));
-	assert_int_equal(driver_files_read(other.list, other.tree, V, 1, &kept, NULL), -ENOENT);
+	assert_int_equal(driver_files_read(other.list, other.tree, NULL, V, 1, &kept, NULL),
+			 -ENOENT);
 	place_remove(&place);
 	place_remove(&other);
 }
@@ -326,6 +332,41 @@ TEST(nodes_and_sockets_are_looked_for_each_time)
 	const struct driver_file *last = &kept->items[kept->count - 1];
 	assert_int_equal(last->kind, DRIVER_SOCKET);
 	assert_non_null(strstr(last->source, place.tree));
+	place_remove(&place);
+}
+
+/* A container sees the driver's root below the host's: what is in its own root is nobody's. */
+TEST(what_the_driver_root_lacks_is_where_the_host_is_seen)
+{
+	cleanup(driver_files_freep) struct driver_files *kept = NULL, *searched = NULL;
+	char host[TREE_PATH_MAX], driver[TREE_PATH_MAX + 8], socket[TREE_PATH_MAX + 64];
+	struct place place;
+
+	place_make(&place);
+	keep(&place);
+	tree_make(host);
+	tree_socket(host, "run/nvidia-fabricmanager/socket");
+	bool nodes = tree_node(host, "dev/nvidia3", 195, 3);
+	snprintf(socket, sizeof(socket), "%s/run/nvidia-fabricmanager/socket", host);
+	assert_int_equal(
+		driver_files_read(place.list, place.tree, host, V, CAPABILITY_ALL, &kept, NULL), 0);
+	const struct driver_file *found =
+		found_named(kept, DRIVER_SOCKET, 0, "/run/nvidia-fabricmanager/socket");
+	assert_non_null(found);
+	assert_string_equal(found->source, socket);
+	assert_int_equal(driver_files_node(kept, "nvidia3") != NULL, nodes);
+	/* The driver's root is the host's: nothing is looked for twice. */
+	snprintf(driver, sizeof(driver), "%s/", place.tree);
+	tree_file(place.tree, "run/nvidia-fabricmanager/socket", "no socket");
+	assert_int_equal(driver_files_find_kept(place.list, place.tree, driver, V, CAPABILITY_ALL,
+						&searched, NULL),
+			 0);
+	assert_null(found_named(searched, DRIVER_SOCKET, 0, "/run/nvidia-fabricmanager/socket"));
+	unsigned notes = 0;
+	for (size_t i = 0; i < searched->notes.count; i++)
+		notes += strstr(searched->notes.items[i], "fabricmanager") != NULL;
+	assert_int_equal(notes, 1);
+	tree_remove(host);
 	place_remove(&place);
 }
 
