@@ -17,14 +17,30 @@ void copy_text(char *ret, size_t size, const char *text)
 	ret[length] = '\0';
 }
 
+/* strcasestr() prepares for texts that are longer than a line, which takes longer than the line. */
 bool has(const char *text, const char *word)
 {
-	return strcasestr(text, word) != NULL;
+	const char first[] = { (char)tolower((unsigned char)*word),
+			       (char)toupper((unsigned char)*word), '\0' };
+	size_t length = strlen(word);
+
+	while ((text = strpbrk(text, first))) {
+		if (strncasecmp(text, word, length) == 0)
+			return true;
+		text++;
+	}
+	return length == 0;
+}
+
+/* Tables of words are compared with each line: most differ in the first letter. */
+static bool may_begin(const char *text, const char *start)
+{
+	return ((*text ^ *start) & ~('a' ^ 'A')) == 0;
 }
 
 bool starts(const char *text, const char *start)
 {
-	return strncasecmp(text, start, strlen(start)) == 0;
+	return !*start || (may_begin(text, start) && strncasecmp(text, start, strlen(start)) == 0);
 }
 
 bool ends(const char *text, const char *end)
@@ -36,7 +52,7 @@ bool ends(const char *text, const char *end)
 
 bool same(const char *text, const char *other)
 {
-	return strcasecmp(text, other) == 0;
+	return may_begin(text, other) && strcasecmp(text, other) == 0;
 }
 
 size_t split(char *line, char **ret, size_t most)
