@@ -357,6 +357,18 @@ static bool tainted(const struct readers *readers, const char *taint)
 	return offering && with == offering;
 }
 
+/* A "*" that is a word of the Pod, and no glob of ours. */
+static bool tolerates_all(const struct readers *readers)
+{
+	for (size_t i = 0; i < facts_count(readers->facts); i++) {
+		const struct fact *fact = facts_at(readers->facts, i);
+
+		if (fact->key == FACT_POD_TOLERATES && strcmp(fact->value, "*") == 0)
+			return true;
+	}
+	return false;
+}
+
 static void untolerated(struct readers *readers)
 {
 	const struct fact *pod = first(readers, FACT_POD_RESOURCE);
@@ -366,9 +378,22 @@ static void untolerated(struct readers *readers)
 
 		if (taint->key == FACT_NODE_TAINT && tainted(readers, taint->value) &&
 		    !facts_first(readers->facts, FACT_POD_TOLERATES, taint->value) &&
-		    !facts_first(readers->facts, FACT_POD_TOLERATES, "*"))
+		    !tolerates_all(readers))
 			tell_of(readers, FACT_POD_TAINT_UNTOLERATED, taint->value, taint);
 	}
+}
+
+/* Does a node seen have this "key" or "key=value"? */
+static bool selected(struct readers *readers, const char *selector)
+{
+	char key[FACT_VALUE_MAX];
+	char *value;
+
+	snprintf(key, sizeof(key), "%s", selector);
+	value = strchr(key, '=');
+	if (value)
+		*value++ = '\0';
+	return read_label_known(readers, read_label_hash(key, value));
 }
 
 /* Labels that somebody asks for, and that no node seen has. */
@@ -383,7 +408,7 @@ static void unmet(struct readers *readers)
 		const struct fact *fact = facts_at(readers->facts, i);
 
 		if (fact->key == FACT_POD_NODE_SELECTOR && strchr(fact->value, '/') &&
-		    !read_label_known(readers, read_label_hash(fact->value, NULL)))
+		    !selected(readers, fact->value))
 			tell_of(readers, FACT_POD_SELECTOR_UNMET, fact->value, fact);
 		if (fact->key != FACT_PLUGIN_NODE_AFFINITY &&
 		    fact->key != FACT_PLUGIN_NODE_SELECTOR)

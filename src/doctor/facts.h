@@ -316,7 +316,7 @@
 	M(POD_NO_RUNTIME_CLASS, "pod.no_runtime_class", "a whole Pod with a GPU and without runtimeClassName", "kubernetes") \
 	M(POD_RUNTIME_CLASS_MISSING, "pod.runtime_class_missing", "names a RuntimeClass that the listing does not have", "combine") \
 	M(POD_NODE_NAME, "pod.node_name", "spec.nodeName of a template or manifest (no status)", "kubernetes") \
-	M(POD_NODE_SELECTOR, "pod.node_selector", "a key of its nodeSelector or node affinity", "kubernetes") \
+	M(POD_NODE_SELECTOR, "pod.node_selector", "\"key=value\" of its nodeSelector, or a key of its node affinity", "kubernetes") \
 	M(POD_SELECTOR_UNMET, "pod.selector_unmet", "labels of nodes were seen, and none has \"key=value\"", "combine") \
 	M(POD_TOLERATES, "pod.tolerates", "key of a toleration; * for all", "kubernetes") \
 	M(POD_TAINT_UNTOLERATED, "pod.taint_untolerated", "every GPU node seen has this taint, and the Pod does not tolerate it", "combine") \

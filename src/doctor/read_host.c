@@ -124,16 +124,19 @@ static void end_modules(struct readers *readers)
 
 static bool pci_line(struct readers *readers, const char *line)
 {
-	const char *width = strstr(line, "LnkSta:");
+	const char *state = strstr(line, "LnkSta:");
+	const char *width = state ? strstr(state, "Width") : NULL;
 
-	if (width && has(width, "Width") && has(width, "(downgraded)"))
+	/* The speed before it may be low at rest. */
+	if (width && readers->host.pci_nvidia && has(width, "(downgraded)"))
 		tell(readers, FACT_CARD_PCIE_WIDTH_LOW, "downgraded");
 	if (strspn(line, "0123456789abcdef:") < 5 || !strstr(line, ": ") ||
 	    line[strspn(line, "0123456789abcdef:")] != '.')
 		return false;
 	readers->host.lspci_rows++;
 	tell(readers, FACT_SEEN_LSPCI, NULL);
-	readers->host.lspci_nvidia |= has(line, "NVIDIA") || has(line, "10de");
+	readers->host.pci_nvidia = has(line, "NVIDIA") || has(line, "10de");
+	readers->host.lspci_nvidia |= readers->host.pci_nvidia;
 	return true;
 }
 

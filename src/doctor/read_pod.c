@@ -59,7 +59,7 @@ static void add_selector(struct readers *readers, const char *key, const char *v
 		tell(readers, FACT_PLUGIN_NODE_SELECTOR, key);
 		return;
 	}
-	tell(readers, FACT_POD_NODE_SELECTOR, key);
+	tellf(readers, FACT_POD_NODE_SELECTOR, "%s=%s", key, value);
 	if (object->selector_count < ARRAY_SIZE(object->selectors)) {
 		snprintf(object->selectors[object->selector_count], sizeof(object->selectors[0]),
 			 "%s=%s", key, value);

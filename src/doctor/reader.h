@@ -184,7 +184,7 @@ struct listing {
 
 /* Lists of the host. */
 struct host {
-	bool nvidia, lspci_nvidia, libml, libcuda, sockets, other_socket, cdi_files;
+	bool nvidia, lspci_nvidia, pci_nvidia, libml, libcuda, sockets, other_socket, cdi_files;
 	bool dev, dev_card, dev_uvm;
 	unsigned lsmod_rows, lspci_rows, rows;
 };

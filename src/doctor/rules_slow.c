@@ -64,9 +64,8 @@ const struct rule doctor_rules_slow[] = {
 	  .link = REASON_LINK_DRIVER,
 	  .certainty = CERTAINTY_LIKELY,
 	  .slow = true,
-	  .any = { "@card.pcie_width_low", "available PCIe bandwidth, limited by",
-		   "LnkSta:*Width*(downgraded)", "LnkSta: Speed*Width*downgraded" },
-	  .sure = { "@card.pcie_width_low" },
+	  .any = { "@card.pcie_width_low" },
+	  .sure = { "@card.pcie_speed_low", "available PCIe bandwidth, limited by" },
 	  .cause = "The card talks over fewer PCIe lanes than it and the slot could: it is not "
 		   "seated well, a riser is bad, or it stands in a narrower slot. Copies to and "
 		   "from it are slow.",
@@ -75,6 +74,20 @@ const struct rule doctor_rules_slow[] = {
 		    "--format=csv; lspci -vv -s ADDRESS | grep -E 'LnkCap|LnkSta'",
 		    "Reseat the card, change riser or slot, and look at the slot's setting "
 		    "(bifurcation) in the firmware" },
+	  .source = "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
+	{ .code = "slow_pcie_generation",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .any = { "@card.pcie_speed_low" },
+	  .absent = { "@card.pcie_width_low" },
+	  .sure = { "@card.busy", "@card.pcie_speed_low" },
+	  .cause = "Under load the card's PCIe link runs at an older generation than it could. The "
+		   "slot's firmware setting, a riser or signal errors hold it down.",
+	  .cure = { "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.gen.max --format=csv "
+		    "(while something runs: an idle card lowers it by itself)",
+		    "dmesg | grep -i -E 'AER|PCIe Bus Error'; set the slot to Auto in the "
+		    "firmware, change the riser" },
 	  .source = "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
 	{ .code = "slow_row_remap_pending",
 	  .link = REASON_LINK_DRIVER,
@@ -172,5 +185,17 @@ const struct rule doctor_rules_slow[] = {
 		    "Reseat card and riser; lower the slot's PCIe generation in the firmware to "
 		    "see whether it stops; update the firmware" },
 	  .source = "https://docs.nvidia.com/deploy/xid-errors/" },
+	{ .code = "slow_card_busy_with_others",
+	  .link = REASON_LINK_SHARING,
+	  .certainty = CERTAINTY_LIKELY,
+	  .slow = true,
+	  .seen = { "@card.busy" },
+	  .any = { "@plugin.sharing=time*", "@node.label.shared" },
+	  .cause = "The card is shared by time-slicing and fully busy: its Pods take turns, so "
+		   "each is slower by the number of its neighbours.",
+	  .cure = { "nvidia-smi pmon -c 5 (who uses it)",
+		    "Fewer replicas, or sharing with a share of compute: MPS, MIG, slices "
+		    "(gpupool.io/gpu-compute)" },
+	  .source = "https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing" },
 	{ .code = NULL },
 };

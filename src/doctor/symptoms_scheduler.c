@@ -3,12 +3,22 @@
 #include "doctor/rule.h"
 
 const struct symptom doctor_symptoms_scheduler[] = {
+	{ .code = "gpu_limit_missing",
+	  .link = REASON_LINK_SCHEDULER,
+	  .any = { "@pod.gpu.requests_without_limits" },
+	  .remain = { "gpu_request_without_limit", "gpu_request_differs_from_limit" },
+	  .ask = { { "kubectl apply --dry-run=server -f FILE",
+		     "the API server's own word on requests and limits." },
+		   { "kubectl get pod POD -o jsonpath='{.spec.containers[*].resources}'",
+		     "whether the GPU stands under limits as well." } },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/"
+		    "validation.go" },
 	{ .code = "insufficient_gpu",
 	  .link = REASON_LINK_SCHEDULER,
 	  .any = { "Insufficient nvidia.com/gpu", "Insufficient nvidia.com/mig-",
 		   "Insufficient amd.com/gpu" },
 	  .absent = { "Successfully assigned" },
-	  .remain = { "gpus_all_held", "plugin_before_driver" },
+	  .remain = { "gpus_all_held", "gpu_request_over_node", "plugin_before_driver" },
 	  .ask = { { "kubectl get nodes -o "
 		     "custom-columns=NAME:.metadata.name,GPU:.status.allocatable.nvidia\\\\.com/"
 		     "gpu",
