@@ -21,11 +21,17 @@ static const char *const registration_state_table[REGISTRATION_STATE_MAX] = {
 DEFINE_STRING_TABLE(registration_state, enum registration_state, REGISTRATION_STATE_MAX)
 
 static const char *const registration_event_table[REGISTRATION_EVENT_MAX] = {
-	[REGISTRATION_LIST] = "list",           [REGISTRATION_SOCKET] = "socket",
-	[REGISTRATION_NO_SOCKET] = "no-socket", [REGISTRATION_UNREACHABLE] = "unreachable",
-	[REGISTRATION_REFUSED] = "refused",     [REGISTRATION_ACCEPTED] = "accepted",
-	[REGISTRATION_STREAM] = "stream",       [REGISTRATION_ENDED] = "ended",
-	[REGISTRATION_DRAINED] = "drained",     [REGISTRATION_TIMER] = "timer",
+	[REGISTRATION_LIST] = "list",
+	[REGISTRATION_SOCKET] = "socket",
+	[REGISTRATION_NO_SOCKET] = "no-socket",
+	[REGISTRATION_NOWHERE] = "nowhere",
+	[REGISTRATION_UNREACHABLE] = "unreachable",
+	[REGISTRATION_REFUSED] = "refused",
+	[REGISTRATION_ACCEPTED] = "accepted",
+	[REGISTRATION_STREAM] = "stream",
+	[REGISTRATION_ENDED] = "ended",
+	[REGISTRATION_DRAINED] = "drained",
+	[REGISTRATION_TIMER] = "timer",
 };
 DEFINE_STRING_TABLE(registration_event, enum registration_event, REGISTRATION_EVENT_MAX)
 

@@ -41,13 +41,3 @@ const struct driver_release *driver_release_of(const char *version)
 	}
 	return NULL;
 }
-
-const struct driver_release *driver_release_for(unsigned cuda_major, unsigned cuda_minor)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(releases); i++) {
-		if (releases[i].cuda_major > cuda_major ||
-		    (releases[i].cuda_major == cuda_major && releases[i].cuda_minor >= cuda_minor))
-			return &releases[i];
-	}
-	return NULL;
-}

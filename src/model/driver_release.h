@@ -18,5 +18,3 @@ struct driver_release {
 const struct driver_release *driver_releases(size_t *ret_count);
 /* That of VERSION, "535.129.03"; NULL unknown, also for NULL and "". */
 const struct driver_release *driver_release_of(const char *version);
-/* The first that offers at least that CUDA version; NULL: newer than all that are known. */
-const struct driver_release *driver_release_for(unsigned cuda_major, unsigned cuda_minor);

@@ -228,5 +228,3 @@ bool plugin_key_names(unsigned row, struct plugin_key_names *ret);
 void plugin_add_help(struct strbuf *out);
 void plugin_add_man(struct strbuf *out);
 void plugin_add_completion(struct strbuf *out);
-
-const char *mig_strategy_to_string(enum mig_strategy strategy);

@@ -395,8 +395,10 @@ static void answer_ready(struct http_answer *answer, void *user)
 	const struct daemon *daemon = user;
 
 	if (is_ready(daemon)) {
-		strbuf_addf(&answer->body, "ok: %zu cards, %zu resources listed\n",
-			    daemon->inventory.card_count, daemon->resource_count);
+		size_t cards = daemon->inventory.card_count, resources = daemon->resource_count;
+
+		strbuf_addf(&answer->body, "ok: %zu card%s, %zu resource%s listed\n", cards,
+			    cards == 1 ? "" : "s", resources, resources == 1 ? "" : "s");
 		return;
 	}
 	answer->status = 503;

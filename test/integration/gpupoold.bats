@@ -41,6 +41,7 @@ no_double() {
 	soon 8 is 1 metric gpupool_devices_held mode=\"whole\"
 	run_pod four $GPU=7
 	soon 5 ready
+	[ "$(scrape readyz)" = "ok: 8 cards, 1 resource listed" ]
 	node_stop
 	[ "$NODE_STATUS" = 0 ]
 	not says error

@@ -264,11 +264,14 @@ TEST(the_unit_has_the_folders_of_the_keys)
 		{ "RuntimeDirectoryPreserve", "yes" },
 		{ "ExecStart", "/usr/bin/gpupoold" },
 		{ "KillMode", "mixed" },
+		/* A driver may lie below /home/kubernetes. */
+		{ "ProtectHome", "read-only" },
 	};
-	/* Each of them would keep the driver's nodes from the daemon. */
-	static const char *const forbidden[] = { "PrivateDevices",    "DeviceAllow",
-						 "DevicePolicy",      "ProtectClock",
-						 "ProtectKernelLogs", "DynamicUser" };
+	/* Each of them would keep the driver's nodes, files or /tmp/nvidia-mps from the daemon. */
+	static const char *const forbidden[] = { "PrivateDevices", "DeviceAllow",
+						 "DevicePolicy",   "ProtectClock",
+						 "DynamicUser",    "ProtectKernelLogs",
+						 "PrivateTmp" };
 	autofree char *text = NULL;
 	struct error error = ERROR_INIT;
 	char buffer[256];

@@ -34,23 +34,6 @@ TEST(driver_release_of_versions)
 	assert_null(driver_release_of(NULL));
 }
 
-TEST(driver_release_for_cuda)
-{
-	static const struct {
-		unsigned major, minor, branch; /* 0: newer than all */
-	} rows[] = {
-		{ 12, 4, 550 }, { 12, 2, 535 }, { 11, 8, 520 }, { 11, 9, 525 }, { 8, 0, 367 },
-		{ 0, 0, 346 },  { 12, 7, 565 }, { 13, 0, 580 }, { 99, 0, 0 },   { 13, 99, 0 },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct driver_release *release =
-			driver_release_for(rows[i].major, rows[i].minor);
-
-		assert_int_equal(release ? release->branch : 0, rows[i].branch);
-	}
-}
-
 /* A newer branch offers no older CUDA, and each row is found by its own branch. */
 TEST(driver_releases_are_in_order)
 {

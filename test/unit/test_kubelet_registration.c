@@ -271,6 +271,7 @@ TEST(the_page_shows_the_table)
 
 	registration_print(&table);
 	assert_int_equal(strbuf_failed(&table), 0);
+	assert_null(strstr(table.data, "null")); /* a state, event or action without a name */
 	if (file_read(SOURCE_ROOT "/docs/registration.md", 65536, &page, &length, &error) < 0)
 		fail_msg("%s", error.message);
 	if (!strstr(page, table.data))
