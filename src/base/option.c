@@ -12,8 +12,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 
-#define EXIT_USAGE       2
-#define SUGGEST_DISTANCE 3 /* more edits than this are another word, not a slip */
+#define EXIT_USAGE 2
 
 struct option_reader {
 	const struct command *command;
@@ -65,26 +64,10 @@ static int set_uint(const struct option_row *row, void *field, const char *text,
 	return 0;
 }
 
-static bool choices_have(const char *choices, const char *text)
-{
-	size_t length = strlen(text);
-
-	for (const char *at = choices; length; at++) {
-		size_t choice = strcspn(at, "|");
-
-		if (choice == length && strncmp(at, text, length) == 0)
-			return true;
-		at += choice;
-		if (!*at)
-			break;
-	}
-	return false;
-}
-
 static int set_choice(const struct option_row *row, void *field, const char *text,
 		      struct error *error)
 {
-	if (!choices_have(row->choices, text))
+	if (parse_choice(row->choices, text) < 0)
 		return error_set(error, EINVAL,
 				 "--%s wants one of %s, not '%s'; write for example "
 				 "--%s %.*s",
@@ -134,34 +117,17 @@ static void reader_consume(struct option_reader *reader, int count)
 	reader->at += count;
 }
 
-/* The row whose name is nearest to a slip of the keyboard; NULL when none is near. */
-static const struct option_row *row_nearest(const struct option_row *rows, const char *name)
-{
-	const struct option_row *nearest = NULL;
-	unsigned best = SUGGEST_DISTANCE + 1;
-
-	for (; rows && rows->name; rows++) {
-		unsigned distance = parse_distance(rows->name, name, SUGGEST_DISTANCE);
-
-		/* A name that was only begun is as near as one edit. */
-		if (strlen(name) > 1 && strncmp(rows->name, name, strlen(name)) == 0)
-			distance = 1;
-		if (distance < best && distance < strlen(name)) {
-			best = distance;
-			nearest = rows;
-		}
-	}
-	return nearest;
-}
-
 static int fail_unknown(const struct option_reader *reader, const char *name)
 {
-	const struct option_row *nearest = row_nearest(reader->command->options, name);
+	const struct option_row *row = reader->command->options;
+	struct nearest nearest = { .name = NULL };
 
-	if (nearest)
+	for (; row && row->name; row++)
+		parse_nearest(&nearest, row->name, name);
+	if (nearest.name)
 		return error_set(reader->error, EINVAL,
 				 "'%s' has no option --%s; did you mean --%s?",
-				 reader->command->name, name, nearest->name);
+				 reader->command->name, name, nearest.name);
 	return error_set(reader->error, EINVAL, "'%s' has no option --%s; '%s --help' lists them",
 			 reader->command->name, name, reader->command->name);
 }
@@ -368,24 +334,17 @@ static void name_meant(const struct program *program, int argc, char **argv, str
 static int fail_command(const struct program *program, int argc, char **argv)
 {
 	autostrbuf name = STRBUF_INIT(4096);
-	const char *nearest = NULL;
-	unsigned best = SUGGEST_DISTANCE + 1;
+	struct nearest nearest = { .name = NULL };
 
 	name_meant(program, argc, argv, &name);
-	for (const struct command *const *at = program->commands; *at; at++) {
-		unsigned distance = parse_distance((*at)->name, name.data, SUGGEST_DISTANCE);
-
-		if (distance < best && distance < name.length) {
-			best = distance;
-			nearest = (*at)->name;
-		}
-	}
+	for (const struct command *const *at = program->commands; *at; at++)
+		parse_nearest(&nearest, (*at)->name, name.data);
 	if (group_exists(program, argv[0]) && argc < 2)
 		fprintf(stderr, "%s: name a command of '%s'; '%s %s --help' lists them\n",
 			program->name, argv[0], program->name, argv[0]);
-	else if (nearest)
+	else if (nearest.name)
 		fprintf(stderr, "%s: no command '%s'; did you mean '%s'?\n", program->name,
-			name.data, nearest);
+			name.data, nearest.name);
 	else
 		fprintf(stderr, "%s: no command '%s'; '%s --help' lists them\n", program->name,
 			name.data, program->name);

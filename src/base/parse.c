@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* Longest text that parse_distance() compares; longer ones are "far". */
-#define DISTANCE_MAX 64
+#define DISTANCE_MAX     64
+#define SUGGEST_DISTANCE 3 /* more edits than this are another word, not a slip */
 
 int parse_uint(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *ret)
 {
@@ -154,4 +155,92 @@ unsigned parse_distance(const char *left, const char *right, unsigned limit)
 		}
 	}
 	return row[width] > limit ? limit + 1 : row[width];
+}
+
+void parse_nearest(struct nearest *nearest, const char *known, const char *given)
+{
+	unsigned distance = parse_distance(known, given, SUGGEST_DISTANCE);
+	size_t length = strlen(given);
+
+	/* A name that was only begun is as near as one edit. */
+	if (strncmp(known, given, length) == 0)
+		distance = 1;
+	/* More than half of a short name is another word. */
+	if (length < 2 || distance > SUGGEST_DISTANCE || distance * 2 > length + 1)
+		return;
+	if (nearest->name &&
+	    (nearest->distance < distance ||
+	     (nearest->distance == distance && strlen(nearest->name) <= strlen(known))))
+		return;
+	*nearest = (struct nearest){ known, distance };
+}
+
+int parse_choice(const char *choices, const char *text)
+{
+	size_t length = strlen(text);
+	int position = 0;
+
+	for (const char *at = choices; length; position++) {
+		size_t choice = strcspn(at, "|");
+
+		if (choice == length && strncmp(at, text, length) == 0)
+			return position;
+		if (!at[choice])
+			break;
+		at += choice + 1;
+	}
+	return -1;
+}
+
+static bool is_lower_alphanumeric(char character)
+{
+	return (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9');
+}
+
+bool parse_label(const char *text, size_t length)
+{
+	if (!length || !is_lower_alphanumeric(text[0]) || !is_lower_alphanumeric(text[length - 1]))
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] != '-' && !is_lower_alphanumeric(text[i]))
+			return false;
+	}
+	return true;
+}
+
+bool parse_subdomain(const char *text)
+{
+	for (;;) {
+		size_t length = strcspn(text, ".");
+		if (!parse_label(text, length))
+			return false;
+		if (!text[length])
+			return true;
+		text += length + 1;
+	}
+}
+
+int parse_address(const char *text, char *host, size_t size, unsigned *ret_port)
+{
+	const char *colon = strrchr(text, ':');
+	uint64_t port;
+
+	if (!colon || parse_uint(colon + 1, 1, 65535, &port) < 0)
+		return -EINVAL;
+	size_t length = (size_t)(colon - text);
+	if (length > 2 && text[0] == '[' && text[length - 1] == ']') {
+		text++;
+		length -= 2;
+	} else if (memchr(text, ':', length)) {
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f || text[i] == '/')
+			return -EINVAL;
+	if (length >= size)
+		return -ENAMETOOLONG;
+	memcpy(host, text, length);
+	host[length] = '\0';
+	*ret_port = (unsigned)port;
+	return 0;
 }

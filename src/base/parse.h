@@ -22,3 +22,23 @@ uint64_t parse_utf8_prefix(const char *text, uint64_t length);
 
 /* Edits (insert, drop, change one byte) from one text to the other, at most LIMIT + 1. */
 unsigned parse_distance(const char *left, const char *right, unsigned limit);
+
+/* The known name that is nearest to a slip of the keyboard: try each, then look at NAME (NULL: none is near). */
+struct nearest {
+	const char *name;
+	unsigned distance;
+};
+void parse_nearest(struct nearest *nearest, const char *known, const char *given);
+
+/* Position of TEXT among CHOICES, "none|single|mixed", or -1. */
+int parse_choice(const char *choices, const char *text);
+
+/* Names of RFC 1123: small letters, digits and inner dashes; labels with dots between them. */
+bool parse_label(const char *text, size_t length);
+bool parse_subdomain(const char *text);
+
+/*
+ * "HOST:PORT", PORT from 1: HOST, which may be empty, without the brackets that one with colons must have.
+ * 0, -EINVAL, or -ENAMETOOLONG when HOST has no room.
+ */
+int parse_address(const char *text, char *host, size_t size, unsigned *ret_port);

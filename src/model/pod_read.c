@@ -361,34 +361,6 @@ int pod_note_ignored(struct pod_reader *reader, struct json_object *object, cons
 	"or '.', and must start and end with an alphanumeric character (e.g. 'example.com', "     \
 	"regex used for validation is '" LABEL_PATTERN "(\\." LABEL_PATTERN ")*')"
 
-static bool is_lower_alphanumeric(char character)
-{
-	return (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9');
-}
-
-static bool is_label(const char *text, size_t length)
-{
-	if (!length || !is_lower_alphanumeric(text[0]) || !is_lower_alphanumeric(text[length - 1]))
-		return false;
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] != '-' && !is_lower_alphanumeric(text[i]))
-			return false;
-	}
-	return true;
-}
-
-static bool is_subdomain(const char *text)
-{
-	for (;;) {
-		size_t length = strcspn(text, ".");
-		if (!is_label(text, length))
-			return false;
-		if (!text[length])
-			return true;
-		text += length + 1;
-	}
-}
-
 static int refuse_name(struct pod_reader *reader, struct json_object *where, const char *path,
 		       const char *name, const char *rule)
 {
@@ -419,7 +391,7 @@ int pod_check_label(struct pod_reader *reader, struct json_object *where, const 
 {
 	int r = check_length(reader, where, path, name, 63);
 
-	if (r == 0 && !is_label(name, strlen(name)))
+	if (r == 0 && !parse_label(name, strlen(name)))
 		r = refuse_name(reader, where, path, name, LABEL_RULE);
 	return r;
 }
@@ -429,7 +401,7 @@ int pod_check_subdomain(struct pod_reader *reader, struct json_object *where, co
 {
 	int r = check_length(reader, where, path, name, 253);
 
-	if (r == 0 && !is_subdomain(name))
+	if (r == 0 && !parse_subdomain(name))
 		r = refuse_name(reader, where, path, name, SUBDOMAIN_RULE);
 	return r;
 }

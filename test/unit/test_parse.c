@@ -169,3 +169,78 @@ TEST(parse_distance_cases)
 	assert_int_equal(parse_distance(far, far, 3), 4);
 	assert_int_equal(parse_distance(far + 1, far + 1, 3), 0);
 }
+
+TEST(parse_nearest_cases)
+{
+	static const char *const known[] = { "run",        "apply",     "inventory", "sim run",
+					     "gpu-memory", "gpu-model", "gpus" };
+	static const struct {
+		const char *given, *nearest;
+	} rows[] = {
+		{ "rum", "run" },
+		{ "rnu", "run" },
+		{ "aply", "apply" },
+		{ "inv", "inventory" },
+		{ "gpu", "gpus" },
+		{ "gups", "gpus" },
+		{ "gpu-m", "gpu-model" },
+		{ "sim rnu", "sim run" },
+		{ "zzz", NULL },
+		{ "r", NULL },
+		{ "", NULL },
+		{ "rabbit", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct nearest nearest = { .name = NULL };
+
+		for (size_t j = 0; j < ARRAY_SIZE(known); j++)
+			parse_nearest(&nearest, known[j], rows[i].given);
+		if (!nearest.name || !rows[i].nearest ? nearest.name != rows[i].nearest
+						      : strcmp(nearest.name, rows[i].nearest) != 0)
+			fail_msg("'%s': %s", rows[i].given, nearest.name ? nearest.name : "none");
+	}
+}
+
+TEST(parse_choice_cases)
+{
+	assert_int_equal(parse_choice("none|single|mixed", "none"), 0);
+	assert_int_equal(parse_choice("none|single|mixed", "mixed"), 2);
+	assert_int_equal(parse_choice("none|single|mixed", "mix"), -1);
+	assert_int_equal(parse_choice("none|single|mixed", "none|single"), -1);
+	assert_int_equal(parse_choice("none|single|mixed", ""), -1);
+	assert_int_equal(parse_choice("one", "one"), 0);
+}
+
+TEST(parse_address_cases)
+{
+	static const struct {
+		const char *text, *host;
+		unsigned port; /* 0: the negative errno is in R */
+		int r;
+	} rows[] = {
+		{ ":9400", "", 9400, 0 },
+		{ "a.b:1", "a.b", 1, 0 },
+		{ "[::1]:65535", "::1", 65535, 0 },
+		{ "1234567:1", "1234567", 1, 0 },
+		{ "12345678:1", "", 0, -ENAMETOOLONG },
+		{ "9400", "", 0, -EINVAL },
+		{ "a:", "", 0, -EINVAL },
+		{ "a:0", "", 0, -EINVAL },
+		{ "a:65536", "", 0, -EINVAL },
+		{ "::1:9400", "", 0, -EINVAL },
+		{ "a/b:1", "", 0, -EINVAL },
+		{ "a b:1", "", 0, -EINVAL },
+		{ "a\n:1", "", 0, -EINVAL },
+		{ "", "", 0, -EINVAL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char host[8] = "";
+		unsigned port = 0;
+
+		if (parse_address(rows[i].text, host, sizeof(host), &port) != rows[i].r ||
+		    port != rows[i].port || strcmp(host, rows[i].host) != 0)
+			fail_msg("'%s': host '%s', port %u", rows[i].text, host, port);
+	}
+}
