@@ -51,24 +51,16 @@ static int print_config(const struct plugin_config *config, bool json)
 	return EXIT_DONE;
 }
 
-static int print_text(enum plugin_action action)
+static void print_text(enum plugin_action action)
 {
-	autostrbuf text = STRBUF_INIT(TEXT_MAX_BYTES);
-
 	if (action == PLUGIN_HELP)
-		plugin_add_help(&text);
+		plugin_print_help(stdout);
 	else if (action == PLUGIN_MAN)
-		plugin_add_man(&text);
+		plugin_print_man(stdout);
 	else if (action == PLUGIN_COMPLETION)
-		plugin_add_completion(&text);
+		plugin_print_completion(stdout);
 	else
-		strbuf_adds(&text, "gpupoold " GPUPOOL_VERSION "\n");
-	if (text.failed) {
-		fputs("gpupoold: out of memory\n", stderr);
-		return EXIT_FAILED;
-	}
-	fputs(text.data, stdout);
-	return EXIT_DONE;
+		puts("gpupoold " GPUPOOL_VERSION);
 }
 
 static int run_daemon(const struct plugin_flags *flags, struct plugin_config *config)
@@ -117,9 +109,11 @@ int main(int argc, char **argv)
 	int r = plugin_flags_parse(argc, argv, &flags, &error);
 	if (r < 0)
 		return fail(&error, r == -ENOMEM ? EXIT_FAILED : EXIT_USAGE);
-	int code = flags.action == PLUGIN_RUN || flags.action == PLUGIN_CHECK
-			   ? run(&flags)
-			   : print_text(flags.action);
+	int code = EXIT_DONE;
+	if (flags.action == PLUGIN_RUN || flags.action == PLUGIN_CHECK)
+		code = run(&flags);
+	else
+		print_text(flags.action);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fputs("gpupoold: standard output could not be written\n", stderr);
 		return EXIT_FAILED;

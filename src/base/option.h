@@ -85,5 +85,11 @@ void option_print_group(const struct program *program, const char *group, FILE *
 void option_print_man(const struct program *program, FILE *out);        /* scdoc source */
 void option_print_completion(const struct program *program, FILE *out); /* bash */
 
+/* LENGTH bytes of TEXT from COLUMN on, broken at blanks before column 80 and continued at INDENT. */
+void option_print_wrapped(const char *text, size_t length, size_t column, size_t indent, FILE *out);
+/* TEXT for scdoc, without the meaning that it gives to some characters. A line that starts with "." it loses in
+ * any case: write none. */
+void option_print_escaped(const char *text, FILE *out);
+
 /* Is COMMAND one of GROUP ("sim run" of "sim")? */
 bool command_in_group(const struct command *command, const char *group);

@@ -37,12 +37,7 @@ static void add_row_text(const struct option_row *row, struct strbuf *out)
 		strbuf_addf(out, " (default: %s)", row->fallback);
 }
 
-/*
- * LENGTH bytes of TEXT from COLUMN on, broken at blanks before HELP_WIDTH and continued at INDENT;
- * returns the column after the last word.
- */
-static size_t print_wrapped(const char *text, size_t length, size_t column, size_t indent,
-			    FILE *out)
+void option_print_wrapped(const char *text, size_t length, size_t column, size_t indent, FILE *out)
 {
 	bool first = true;
 
@@ -70,7 +65,6 @@ static size_t print_wrapped(const char *text, size_t length, size_t column, size
 		length -= word;
 		first = false;
 	}
-	return column;
 }
 
 static void print_help_row(const struct option_row *row, FILE *out)
@@ -88,7 +82,7 @@ static void print_help_row(const struct option_row *row, FILE *out)
 	autostrbuf text = STRBUF_INIT(4096);
 	add_row_text(row, &text);
 	fprintf(out, "%*s", HELP_INDENT - width, "");
-	print_wrapped(text.data, text.length, HELP_INDENT, HELP_INDENT, out);
+	option_print_wrapped(text.data, text.length, HELP_INDENT, HELP_INDENT, out);
 	fputc('\n', out);
 }
 
@@ -112,7 +106,7 @@ static void print_help_text(const char *text, FILE *out)
 		if (*text == ' ')
 			fprintf(out, "%.*s", (int)length, text);
 		else
-			print_wrapped(text, length, 0, 0, out);
+			option_print_wrapped(text, length, 0, 0, out);
 		fputc('\n', out);
 		text += length + (text[length] == '\n');
 	}
@@ -187,9 +181,7 @@ void option_print_help(const struct program *program, const struct command *comm
 		program->name, program->name);
 }
 
-/* scdoc gives these a meaning, some only at the start of a line. A line that starts with "." it
- * loses in any case: write none. */
-static void print_escaped(const char *text, FILE *out)
+void option_print_escaped(const char *text, FILE *out)
 {
 	for (; *text; text++) {
 		if (strchr("\\*_`<>#+-|[];", *text))
@@ -213,7 +205,7 @@ static void print_paragraphs(const char *text, FILE *out)
 			length = sizeof(line) - 1;
 		memcpy(line, text, length);
 		line[length] = '\0';
-		print_escaped(line, out);
+		option_print_escaped(line, out);
 		text += length + (text[length] == '\n');
 		fputs(length && (*text == ' ' || *text == '\t') ? "++\n" : "\n", out);
 	}
@@ -227,17 +219,17 @@ static void print_man_row(const struct option_row *row, FILE *out)
 	if (row->letter)
 		fprintf(out, "*-%c*, ", row->letter);
 	fputs("*--", out);
-	print_escaped(row->name, out);
+	option_print_escaped(row->name, out);
 	fputc('*', out);
 	if (argument) {
 		fputs(" _", out);
-		print_escaped(argument, out);
+		option_print_escaped(argument, out);
 		fputc('_', out);
 	}
 	fputs("\n\t", out);
 	autostrbuf text = STRBUF_INIT(4096);
 	add_row_text(row, &text);
-	print_escaped(text.data, out);
+	option_print_escaped(text.data, out);
 	fputs("\n\n", out);
 }
 
@@ -245,12 +237,12 @@ static void print_man_command(const struct program *program, const struct comman
 			      FILE *out)
 {
 	fputs("## ", out);
-	print_escaped(command->name, out);
+	option_print_escaped(command->name, out);
 	fprintf(out, "\n\n*%s %s* [_OPTION_...]%s", program->name, command->name,
 		blank_before(command->operands));
-	print_escaped(or_empty(command->operands), out);
+	option_print_escaped(or_empty(command->operands), out);
 	fputs("\n\n", out);
-	print_escaped(command->summary, out);
+	option_print_escaped(command->summary, out);
 	fputs("\n\n", out);
 	if (command->description)
 		print_paragraphs(command->description, out);
@@ -266,7 +258,7 @@ static void print_man_command(const struct program *program, const struct comman
 void option_print_man(const struct program *program, FILE *out)
 {
 	fprintf(out, "%s(1)\n\n# NAME\n\n%s - ", program->name, program->name);
-	print_escaped(program->summary, out);
+	option_print_escaped(program->summary, out);
 	fprintf(out, "\n\n# SYNOPSIS\n\n*%s* _COMMAND_ [_OPTION_...] [_OPERAND_...]\n\n",
 		program->name);
 	if (program->description) {

@@ -192,7 +192,7 @@ static int check_mode(const struct plugin_config *config, enum card_mode mode,
 	return 0;
 }
 
-static int check_default_mode(const struct plugin_config *config, struct error *error)
+enum card_mode default_mode_to_card(enum default_mode mode)
 {
 	static const enum card_mode modes[] = {
 		[DEFAULT_MODE_PEER] = CARD_MODE_WHOLE,
@@ -203,6 +203,12 @@ static int check_default_mode(const struct plugin_config *config, struct error *
 		[DEFAULT_MODE_AUTO] = CARD_MODE_AUTO,
 		[DEFAULT_MODE_EXCLUDED] = CARD_MODE_WHOLE,
 	};
+
+	return modes[mode];
+}
+
+static int check_default_mode(const struct plugin_config *config, struct error *error)
+{
 	const unsigned row = row_of(offsetof(struct plugin_config, default_mode));
 	bool line = config->sources[row] == PLUGIN_COMMAND_LINE;
 	const struct plugin_place place = {
@@ -211,7 +217,7 @@ static int check_default_mode(const struct plugin_config *config, struct error *
 		.name = line ? plugin_keys[row].flags[0] : plugin_keys[row].path,
 	};
 
-	return check_mode(config, modes[config->default_mode], &place, error);
+	return check_mode(config, default_mode_to_card(config->default_mode), &place, error);
 }
 
 static int check_modes(const struct plugin_config *config, struct error *error)

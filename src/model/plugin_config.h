@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/base.h"
 #include "model/card.h"
@@ -96,6 +97,7 @@ struct xid_list {
 };
 
 #define PLUGIN_KEYS_MAX 64
+#define PLUGIN_HOST_MAX 256 /* bytes of the host of an address, with the terminator */
 
 struct plugin_config {
 	enum mig_strategy mig_strategy;
@@ -198,6 +200,9 @@ int plugin_config_supported(const struct plugin_config *config, struct error *er
 const struct card_choice *plugin_config_find_card(const struct plugin_config *config,
 						  const struct card *card);
 
+/* The mode that a default names; whole where it names none (PEER, EXCLUDED). */
+enum card_mode default_mode_to_card(enum default_mode mode);
+
 /*
  * Does an XID make a card unhealthy? The peer's rule: 13, 31, 43, 45, 68 and 109 come from programs and do
  * not; nor does what was disabled; what was enabled does in any case.
@@ -214,17 +219,7 @@ int plugin_config_to_yaml(const struct plugin_config *config, struct strbuf *ret
 int plugin_config_report(const struct plugin_config *config, struct json_object **ret,
 			 struct error *error);
 
-/* The names of a key, for pages and tests; each list ends with NULL. */
-struct plugin_key_names {
-	const char *path; /* in the file; NULL: not there */
-	const char *const *flags, *const *variables;
-	const char *fallback; /* the default; NULL or "": empty */
-	bool idle;            /* accepted without effect */
-};
-/* False past the last row. */
-bool plugin_key_names(unsigned row, struct plugin_key_names *ret);
-
 /* Texts made from the table: --help in groups, the man page in scdoc's form, bash completion. */
-void plugin_add_help(struct strbuf *out);
-void plugin_add_man(struct strbuf *out);
-void plugin_add_completion(struct strbuf *out);
+void plugin_print_help(FILE *out);
+void plugin_print_man(FILE *out);
+void plugin_print_completion(FILE *out);

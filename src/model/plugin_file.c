@@ -14,19 +14,11 @@ struct file_reader {
 	struct error *error;
 };
 
-static bool is_section(const char *path)
+static const struct plugin_section *find_section(const char *path)
 {
-	for (size_t i = 0; plugin_section_paths[i]; i++)
-		if (strcmp(plugin_section_paths[i], path) == 0)
-			return true;
-	return false;
-}
-
-static const struct plugin_key *find_row(const char *path)
-{
-	for (unsigned i = 0; i < plugin_key_count; i++)
-		if (plugin_keys[i].path && strcmp(plugin_keys[i].path, path) == 0)
-			return &plugin_keys[i];
+	for (const struct plugin_section *at = plugin_sections; at->path; at++)
+		if (strcmp(at->path, path) == 0)
+			return at;
 	return NULL;
 }
 
@@ -43,8 +35,8 @@ static bool is_way(const char *path)
 	for (unsigned i = 0; i < plugin_key_count; i++)
 		if (leads_to(plugin_keys[i].path, path))
 			return true;
-	for (size_t i = 0; plugin_section_paths[i]; i++)
-		if (leads_to(plugin_section_paths[i], path))
+	for (const struct plugin_section *at = plugin_sections; at->path; at++)
+		if (leads_to(at->path, path))
 			return true;
 	return false;
 }
@@ -57,20 +49,20 @@ static const char *last_part(const char *path)
 }
 
 /* The same name in another place or in another case is nearer than a slip of the keyboard. */
-static void try_path(struct plugin_nearest *nearest, const char *known, const char *path)
+static void try_path(struct nearest *nearest, const char *known, const char *path)
 {
 	if (!known)
 		return;
 	if (strcasecmp(last_part(known), last_part(path)) == 0) {
 		if (!nearest->name || nearest->distance > 0)
-			*nearest = (struct plugin_nearest){ known, 0 };
+			*nearest = (struct nearest){ known, 0 };
 		return;
 	}
-	plugin_nearest_try(nearest, known, path);
+	parse_nearest(nearest, known, path);
 }
 
 /* The known key that PATH was meant to be, into NEAREST. */
-static void find_nearest(struct plugin_nearest *nearest, const char *path)
+static void find_nearest(struct nearest *nearest, const char *path)
 {
 	static const char *const ways[] = { "flags",     "flags.plugin",   "flags.gfd",
 					    "resources", "sharing",        "imex",
@@ -78,22 +70,22 @@ static void find_nearest(struct plugin_nearest *nearest, const char *path)
 
 	for (unsigned i = 0; i < plugin_key_count; i++)
 		try_path(nearest, plugin_keys[i].path, path);
-	for (size_t i = 0; plugin_section_paths[i]; i++)
-		try_path(nearest, plugin_section_paths[i], path);
+	for (const struct plugin_section *at = plugin_sections; at->path; at++)
+		try_path(nearest, at->path, path);
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
 		try_path(nearest, ways[i], path);
 }
 
 static int fail_unknown(const struct file_reader *reader, const struct plugin_place *place)
 {
-	struct plugin_nearest nearest = { .name = NULL };
+	struct nearest nearest = { .name = NULL };
 
 	find_nearest(&nearest, place->name);
 	if (nearest.name)
 		return plugin_fail(place, reader->error, "there is no such key; did you mean %s?",
 				   nearest.name);
 	return plugin_fail(place, reader->error,
-			   "there is no such key; remove it (docs/gpupoold.md lists all)");
+			   "there is no such key; remove it ('gpupoold --help' lists all)");
 }
 
 static int take_map(const struct file_reader *reader, struct json_object *map, const char *prefix,
@@ -103,12 +95,13 @@ static int take_member(const struct file_reader *reader, const char *path,
 		       struct json_object *value, unsigned line)
 {
 	const struct plugin_place place = { PLUGIN_FILE, reader->file, line, path };
-	const struct plugin_key *row = find_row(path);
+	const struct plugin_key *row = plugin_key_find(path);
+	const struct plugin_section *section = find_section(path);
 
 	if (row)
 		return plugin_key_set_json(row, reader->config, value, &place, reader->error);
-	if (is_section(path))
-		return plugin_section_take(path, reader->config, value, &place, reader->error);
+	if (section)
+		return section->take(reader->config, value, &place, reader->error);
 	if (!is_way(path))
 		return fail_unknown(reader, &place);
 	if (value && !json_object_is_type(value, json_type_object))

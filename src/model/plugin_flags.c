@@ -5,35 +5,16 @@
 #include <errno.h>
 #include <string.h>
 
-#define SUGGEST_DISTANCE 3
-
-void plugin_nearest_try(struct plugin_nearest *nearest, const char *known, const char *given)
-{
-	unsigned distance = parse_distance(known, given, SUGGEST_DISTANCE);
-
-	/* A name that was only begun is as near as one edit. */
-	if (strlen(given) > 1 && strncmp(known, given, strlen(given)) == 0)
-		distance = 1;
-	/* More than half of a short name is another word. */
-	if (distance > SUGGEST_DISTANCE || distance * 2 > strlen(given))
-		return;
-	if (nearest->name &&
-	    (nearest->distance < distance ||
-	     (nearest->distance == distance && strlen(nearest->name) <= strlen(known))))
-		return;
-	*nearest = (struct plugin_nearest){ known, distance };
-}
-
 static const char *nearest_flag(const char *name)
 {
-	struct plugin_nearest nearest = { .name = NULL };
+	struct nearest nearest = { .name = NULL };
 
 	for (unsigned i = 0; i < plugin_key_count; i++)
 		for (size_t j = 0; j < ARRAY_SIZE(plugin_keys[i].flags) && plugin_keys[i].flags[j];
 		     j++)
-			plugin_nearest_try(&nearest, plugin_keys[i].flags[j], name);
+			parse_nearest(&nearest, plugin_keys[i].flags[j], name);
 	for (const struct plugin_switch *at = plugin_switches; at->name; at++)
-		plugin_nearest_try(&nearest, at->name, name);
+		parse_nearest(&nearest, at->name, name);
 	return nearest.name;
 }
 

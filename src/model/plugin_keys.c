@@ -7,6 +7,7 @@
 #include "model/plugin_keys.h"
 
 #include <limits.h>
+#include <string.h>
 
 #define FIELD(name) offsetof(struct plugin_config, name)
 #define SECOND      1000UL
@@ -35,10 +36,8 @@ const struct plugin_key plugin_keys[] = {
 	  .fallback = "auto",
 	  .argument = "LIST",
 	  .help = "how the runtime learns of the cards, several with commas; auto: cdi-cri where "
-		  "the "
-		  "container engine has CDI on, else kubelet, which needs neither CDI nor a "
-		  "runtime "
-		  "of ours" },
+		  "the container engine has CDI on, else kubelet, which needs neither CDI nor a "
+		  "runtime of ours" },
 	{ .path = "flags.plugin.deviceIDStrategy",
 	  .flags = { "device-id-strategy" },
 	  .variables = { "DEVICE_ID_STRATEGY" },
@@ -77,8 +76,7 @@ const struct plugin_key plugin_keys[] = {
 	  .fallback = "default",
 	  .argument = "MODE",
 	  .help = "mode of the cards that gpupool.cards in the file does not name; default: as the "
-		  "MIG "
-		  "strategy and sharing say" },
+		  "MIG strategy and sharing say; auto is refused, it needs the planner" },
 	{ .path = "flags.gdrcopyEnabled",
 	  .flags = { "gdrcopy-enabled" },
 	  .variables = { "GDRCOPY_ENABLED" },
@@ -394,12 +392,10 @@ const char *const plugin_group_titles[GROUP_MAX] = {
 	[GROUP_FILES] = "Files and sockets", [GROUP_IDLE] = "Accepted, without effect",
 };
 
-bool plugin_key_names(unsigned row, struct plugin_key_names *ret)
+const struct plugin_key *plugin_key_find(const char *path)
 {
-	if (row >= plugin_key_count)
-		return false;
-	*ret = (struct plugin_key_names){ plugin_keys[row].path, plugin_keys[row].flags,
-					  plugin_keys[row].variables, plugin_keys[row].fallback,
-					  plugin_keys[row].idle != NULL };
-	return true;
+	for (unsigned i = 0; i < plugin_key_count; i++)
+		if (plugin_keys[i].path && strcmp(plugin_keys[i].path, path) == 0)
+			return &plugin_keys[i];
+	return NULL;
 }

@@ -67,8 +67,15 @@ struct plugin_place {
 int plugin_fail(const struct plugin_place *place, struct error *error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The row with that path in the file, or NULL. */
+const struct plugin_key *plugin_key_find(const char *path);
+
+/* "one of none, single, mixed" */
+void plugin_add_choices(const char *choices, struct strbuf *out);
+
 /*
- * Sets the value of KEY in CONFIG from one text, which lists split at commas, as the peer's do. ADD: the list keeps what it has. Marks the source.
+ * Sets the value of KEY in CONFIG from one text, which lists split at commas, as the peer's do, and marks the
+ * source. ADD: the list keeps what it has.
  */
 int plugin_key_set_text(const struct plugin_key *key, struct plugin_config *config,
 			const char *text, bool add, const struct plugin_place *place,
@@ -85,17 +92,17 @@ void plugin_key_release(const struct plugin_key *key, struct plugin_config *conf
 /* Reads the file into CONFIG, which holds the defaults. */
 int plugin_file_read(const char *path, bool no_pipe, struct plugin_config *config,
 		     struct error *error);
-/* What no row of the table is: resources, sharing, gpupool.cards. */
+
+/* What of the file no row of the table takes. */
+struct plugin_section {
+	const char *path;
+	int (*take)(struct plugin_config *config, struct json_object *value,
+		    const struct plugin_place *place, struct error *error);
+	const char *help;
+};
+extern const struct plugin_section plugin_sections[]; /* ends with a row without a path */
+
 int plugin_sections_to_json(const struct plugin_config *config, struct json_object *root);
 void plugin_sections_release(struct plugin_config *config);
-int plugin_section_take(const char *path, struct plugin_config *config, struct json_object *value,
-			const struct plugin_place *place, struct error *error);
-/* The paths that plugin_section_take() knows; ends with NULL. */
-extern const char *const plugin_section_paths[];
-
-/* The known name that is nearest to a slip: try each, then look at NAME (NULL: none is near). */
-struct plugin_nearest {
-	const char *name;
-	unsigned distance;
-};
-void plugin_nearest_try(struct plugin_nearest *nearest, const char *known, const char *given);
+/* Adds VALUE, which it owns, at PATH of ROOT and makes the objects on the way. 0 or -ENOMEM. */
+int plugin_json_add_at(struct json_object *root, const char *path, struct json_object *value);

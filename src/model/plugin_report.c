@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What counts, in the form of the file. */
+#include "model/fields.h"
 #include "model/plugin_keys.h"
 
 #include <errno.h>
@@ -14,8 +15,7 @@ static const char *const source_names[] = {
 	[PLUGIN_COMMAND_LINE] = "command line",
 };
 
-/* Adds VALUE, which it owns, at PATH of ROOT and makes the objects on the way. 0 or -ENOMEM. */
-static int add_at(struct json_object *root, const char *path, struct json_object *value)
+int plugin_json_add_at(struct json_object *root, const char *path, struct json_object *value)
 {
 	const char *dot;
 
@@ -45,8 +45,9 @@ int plugin_config_to_json(const struct plugin_config *config, struct json_object
 	if (!root || json_add_string(root, "version", "v1") < 0)
 		return error_no_memory(error);
 	for (unsigned i = 0; i < plugin_key_count; i++)
-		if (plugin_keys[i].path && add_at(root, plugin_keys[i].path,
-						  plugin_key_to_json(&plugin_keys[i], config)) < 0)
+		if (plugin_keys[i].path &&
+		    plugin_json_add_at(root, plugin_keys[i].path,
+				       plugin_key_to_json(&plugin_keys[i], config)) < 0)
 			return error_no_memory(error);
 	if (plugin_sections_to_json(config, root) < 0)
 		return error_no_memory(error);
@@ -78,15 +79,8 @@ int plugin_config_report(const struct plugin_config *config, struct json_object 
 		return r;
 	if (json_add(root, "config", part) < 0 ||
 	    json_add_string(root, "file", config->config_file) < 0 ||
-	    json_add(root, "sources", sources_to_json(config)) < 0)
-		return error_no_memory(error);
-	part = json_object_new_array();
-	for (size_t i = 0; part && i < config->notes.count; i++)
-		if (json_append_string(part, config->notes.items[i]) < 0) {
-			json_object_put(part);
-			part = NULL;
-		}
-	if (json_add(root, "notes", part) < 0)
+	    json_add(root, "sources", sources_to_json(config)) < 0 ||
+	    fields_add_strings(root, "notes", &config->notes) < 0)
 		return error_no_memory(error);
 	*ret = TAKE_PTR(root);
 	return 0;
@@ -100,10 +94,9 @@ struct yaml_writer {
 
 static const char *source_of(const struct yaml_writer *writer)
 {
-	for (unsigned i = 0; i < plugin_key_count; i++)
-		if (plugin_keys[i].path && strcmp(plugin_keys[i].path, writer->path) == 0)
-			return source_names[writer->config->sources[i]];
-	return NULL;
+	const struct plugin_key *key = plugin_key_find(writer->path);
+
+	return key ? source_names[writer->config->sources[key - plugin_keys]] : NULL;
 }
 
 /* JSON's scalars, and lists of them on one line, are YAML's. */

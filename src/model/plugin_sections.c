@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of the file that are no single values: resources, sharing, gpupool.cards. */
+#include "model/fields.h"
 #include "model/plugin_keys.h"
 
 #include <ctype.h>
@@ -11,7 +12,6 @@
 #define RESOURCE_PREFIX "nvidia.com/"
 #define RESOURCE_MAX    63
 #define SHARED_SUFFIX   ".shared"
-#define LABEL_MAX       63
 #define UUID_LENGTH     36
 
 /* One object of a list: its members by name. */
@@ -23,17 +23,27 @@ struct member {
 static int fail_member(const struct plugin_place *place, const struct member *members, size_t count,
 		       const char *name, struct error *error)
 {
-	struct plugin_nearest nearest = { .name = NULL };
+	struct nearest nearest = { .name = NULL };
 	autostrbuf known = STRBUF_INIT(256);
 
 	for (size_t i = 0; i < count; i++) {
-		plugin_nearest_try(&nearest, members[i].name, name);
+		parse_nearest(&nearest, members[i].name, name);
 		strbuf_addf(&known, "%s%s", i ? ", " : "", members[i].name);
 	}
 	if (nearest.name)
 		return plugin_fail(place, error, "there is no key %s; did you mean %s?", name,
 				   nearest.name);
 	return plugin_fail(place, error, "there is no key %s; there are %s", name, known.data);
+}
+
+/* PLACE on the line that VALUE stands on, where that is known. */
+static struct plugin_place at_line_of(const struct plugin_place *place, struct json_object *value)
+{
+	struct plugin_place at = *place;
+
+	if (yaml_line(value))
+		at.line = yaml_line(value);
+	return at;
 }
 
 static int read_members(struct json_object *value, const struct plugin_place *place,
@@ -49,9 +59,8 @@ static int read_members(struct json_object *value, const struct plugin_place *pl
 		while (i < count && strcmp(members[i].name, key) != 0)
 			i++;
 		if (i == count) {
-			struct plugin_place at = *place;
+			const struct plugin_place at = at_line_of(place, item);
 
-			at.line = yaml_line(item) ? yaml_line(item) : at.line;
 			return fail_member(&at, members, count, key, error);
 		}
 		members[i].value = item;
@@ -63,12 +72,10 @@ static int read_members(struct json_object *value, const struct plugin_place *pl
 static struct plugin_place place_of(const struct plugin_place *parent, struct json_object *value,
 				    const char *name, struct strbuf *full)
 {
-	struct plugin_place place = *parent;
+	struct plugin_place place = at_line_of(parent, value);
 
 	strbuf_addf(full, "%s.%s", parent->name, name);
 	place.name = full->data;
-	if (yaml_line(value))
-		place.line = yaml_line(value);
 	return place;
 }
 
@@ -99,31 +106,6 @@ static int copy_text(const char *text, char **ret, struct error *error)
 	return *ret ? 0 : error_no_memory(error);
 }
 
-static bool is_label(const char *text, size_t length)
-{
-	if (!length || length > LABEL_MAX || text[0] == '-' || text[length - 1] == '-')
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (!islower((unsigned char)text[i]) && !isdigit((unsigned char)text[i]) &&
-		    text[i] != '-')
-			return false;
-	return true;
-}
-
-/* A DNS subdomain (RFC 1123), as the API server wants the part after the slash. */
-static bool is_subdomain(const char *text)
-{
-	for (;; text++) {
-		size_t length = strcspn(text, ".");
-
-		if (!is_label(text, length))
-			return false;
-		text += length;
-		if (!*text)
-			return true;
-	}
-}
-
 static int take_resource_name(const struct plugin_place *place, const struct member *member,
 			      char **ret, struct error *error)
 {
@@ -141,7 +123,7 @@ static int take_resource_name(const struct plugin_place *place, const struct mem
 	if (name.failed || name.length > RESOURCE_MAX)
 		return member_fail(place, member, error,
 				   "wants a name of at most 63 characters, nvidia.com/ counted in");
-	if (!is_subdomain(name.data + strlen(RESOURCE_PREFIX)))
+	if (!parse_subdomain(name.data + strlen(RESOURCE_PREFIX)))
 		return member_fail(place, member, error,
 				   "wants small letters, digits, '-' and '.' after nvidia.com/");
 	*ret = strbuf_detach(&name);
@@ -299,9 +281,10 @@ static int check_twice(const struct plugin_place *place, const struct plugin_sha
 	return 0;
 }
 
-static int take_shared_resource(struct json_object *value, const struct plugin_place *place,
-				struct plugin_sharing *sharing, struct error *error)
+static int take_shared_resource(void *owner, struct json_object *value,
+				const struct plugin_place *place, struct error *error)
 {
+	struct plugin_sharing *sharing = owner;
 	struct member members[] = {
 		{ "name", NULL }, { "replicas", NULL }, { "rename", NULL }, { "devices", NULL }
 	};
@@ -324,13 +307,22 @@ static int take_shared_resource(struct json_object *value, const struct plugin_p
 	return r < 0 ? r : check_twice(place, sharing, resource, error);
 }
 
-/* Calls TAKE for each item of the list. */
-#define FOR_ITEMS(list, place, item_place, item)                                               \
-	for (size_t index_ = 0;                                                                \
-	     index_ < json_object_array_length(list) &&                                        \
-	     ((item) = json_object_array_get_idx(list, index_), (item_place) = *(place),       \
-	     (item_place).line = yaml_line(item) ? yaml_line(item) : (item_place).line, true); \
-	     index_++)
+/* TAKE for each item of the list VALUE, until one fails. */
+static int take_items(struct json_object *value, const struct plugin_place *place, void *owner,
+		      int (*take)(void *owner, struct json_object *item,
+				  const struct plugin_place *place, struct error *error),
+		      struct error *error)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < json_object_array_length(value); i++) {
+		struct json_object *item = json_object_array_get_idx(value, i);
+		const struct plugin_place at = at_line_of(place, item);
+
+		r = take(owner, item, &at, error);
+	}
+	return r;
+}
 
 static int take_sharing(struct json_object *value, const struct plugin_place *place,
 			struct plugin_sharing *sharing, bool single_only, struct error *error)
@@ -338,8 +330,6 @@ static int take_sharing(struct json_object *value, const struct plugin_place *pl
 	struct member members[] = { { "renameByDefault", NULL },
 				    { "failRequestsGreaterThanOne", NULL },
 				    { "resources", NULL } };
-	struct plugin_place at;
-	struct json_object *item;
 
 	int r = read_members(value, place, members, ARRAY_SIZE(members), error);
 	sharing->single_only = single_only;
@@ -350,15 +340,8 @@ static int take_sharing(struct json_object *value, const struct plugin_place *pl
 	if (r == 0 && (!json_object_is_type(members[2].value, json_type_array) ||
 		       json_object_array_length(members[2].value) == 0))
 		r = member_fail(place, &members[2], error, "wants at least one resource");
-	if (r < 0)
-		return r;
-	FOR_ITEMS(members[2].value, place, at, item)
-	{
-		r = take_shared_resource(item, &at, sharing, error);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return r < 0 ? r
+		     : take_items(members[2].value, place, sharing, take_shared_resource, error);
 }
 
 static int take_time_slicing(struct plugin_config *config, struct json_object *value,
@@ -381,9 +364,10 @@ static int take_mps(struct plugin_config *config, struct json_object *value,
 	return take_sharing(value, place, &config->mps, true, error);
 }
 
-static int take_pattern(struct json_object *value, const struct plugin_place *place,
-			struct resource_patterns *patterns, struct error *error)
+static int take_pattern(void *owner, struct json_object *value, const struct plugin_place *place,
+			struct error *error)
 {
+	struct resource_patterns *patterns = owner;
 	struct member members[] = { { "pattern", NULL }, { "name", NULL } };
 
 	int r = read_members(value, place, members, ARRAY_SIZE(members), error);
@@ -403,21 +387,14 @@ static int take_patterns(struct plugin_config *config, struct json_object *value
 			 const struct plugin_place *place, struct resource_patterns *patterns,
 			 struct error *error)
 {
-	struct plugin_place at;
-	struct json_object *item;
-
 	if (!value)
 		return 0;
 	if (!json_object_is_type(value, json_type_array))
 		return plugin_fail(place, error, "wants a list, not %.80s",
 				   json_object_get_string(value));
-	FOR_ITEMS(value, place, at, item)
-	{
-		int r = take_pattern(item, &at, patterns, error);
-
-		if (r < 0)
-			return r;
-	}
+	int r = take_items(value, place, patterns, take_pattern, error);
+	if (r < 0)
+		return r;
 	if (patterns->count &&
 	    string_list_addf(
 		    &config->notes,
@@ -492,9 +469,10 @@ static bool same_selector(const struct card_choice *one, const struct card_choic
 			 : strcmp(one->model, other->model) == 0;
 }
 
-static int take_card(struct plugin_config *config, struct json_object *value,
-		     const struct plugin_place *place, struct error *error)
+static int take_card(void *owner, struct json_object *value, const struct plugin_place *place,
+		     struct error *error)
 {
+	struct plugin_config *config = owner;
 	struct member members[] = {
 		{ "uuid", NULL }, { "index", NULL }, { "model", NULL }, { "mode", NULL }
 	};
@@ -522,22 +500,12 @@ static int take_card(struct plugin_config *config, struct json_object *value,
 static int take_cards(struct plugin_config *config, struct json_object *value,
 		      const struct plugin_place *place, struct error *error)
 {
-	struct plugin_place at;
-	struct json_object *item;
-
 	if (!value)
 		return 0;
 	if (!json_object_is_type(value, json_type_array))
 		return plugin_fail(place, error, "wants a list of cards, not %.80s",
 				   json_object_get_string(value));
-	FOR_ITEMS(value, place, at, item)
-	{
-		int r = take_card(config, item, &at, error);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return take_items(value, place, config, take_card, error);
 }
 
 static int take_version(struct plugin_config *config, struct json_object *value,
@@ -563,89 +531,66 @@ static int pass_over(struct plugin_config *config, struct json_object *value,
 	return 0;
 }
 
-const char *const plugin_section_paths[] = { "version",       "resources.gpus",
-					     "resources.mig", "sharing.timeSlicing",
-					     "sharing.mps",   "gpupool.cards",
-					     "runtime",       NULL };
+const struct plugin_section plugin_sections[] = {
+	{ "version", take_version, "v1, or not there" },
+	{ "sharing.timeSlicing", take_time_slicing,
+	  "replicas of cards and MIG devices: renameByDefault, failRequestsGreaterThanOne, and the "
+	  "list resources, each with name and replicas, and where wanted rename and devices (all, "
+	  "a number of them, or a list of indexes and UUIDs)" },
+	{ "sharing.mps", take_mps, "read, then refused: gpupoold does not share cards by MPS yet" },
+	{ "gpupool.cards", take_cards,
+	  "list of modes of cards: each has a mode, which is whole, slices, replicas, mig or "
+	  "excluded, and one of uuid, index and model, a pattern with * and ?" },
+	{ "resources.gpus", take_gpus,
+	  "list with pattern and name; no effect, as with NVIDIA's plugin" },
+	{ "resources.mig", take_mig,
+	  "list with pattern and name; no effect, as with NVIDIA's plugin" },
+	{ "runtime", pass_over, "settings of gpupool-runtime; passed over here" },
+	{ NULL, NULL, NULL },
+};
 
-int plugin_section_take(const char *path, struct plugin_config *config, struct json_object *value,
-			const struct plugin_place *place, struct error *error)
-{
-	static int (*const takers[])(struct plugin_config *, struct json_object *,
-				     const struct plugin_place *, struct error *) = {
-		take_version, take_gpus,  take_mig,  take_time_slicing,
-		take_mps,     take_cards, pass_over,
-	};
-
-	for (size_t i = 0; plugin_section_paths[i]; i++)
-		if (strcmp(plugin_section_paths[i], path) == 0)
-			return takers[i](config, value, place, error);
-	return -ENOENT;
-}
-
-static struct json_object *devices_to_json(const struct shared_resource *resource)
+static int devices_to_json(const struct shared_resource *resource, struct json_object *object)
 {
 	if (resource->devices == SHARED_ALL)
-		return json_object_new_string("all");
+		return json_add_string(object, "devices", "all");
 	if (resource->devices == SHARED_COUNT)
-		return json_object_new_uint64(resource->device_count);
-	autojson *list = json_object_new_array();
-	for (size_t i = 0; list && i < resource->device_names.count; i++)
-		if (json_append_string(list, resource->device_names.items[i]) < 0)
-			return NULL;
-	return TAKE_PTR(list);
+		return json_add_uint(object, "devices", resource->device_count);
+	return fields_add_strings(object, "devices", &resource->device_names);
 }
 
 static int shared_to_json(const struct shared_resource *resource, struct json_object *list)
 {
 	struct json_object *object = json_object_new_object();
 
-	if (!object || json_append(list, object) < 0)
-		return -ENOMEM;
-	if (json_add_string(object, "name", resource->name) < 0 ||
+	if (json_append(list, object) < 0 || json_add_string(object, "name", resource->name) < 0 ||
 	    json_add_string(object, "rename", resource->rename) < 0 ||
-	    json_add(object, "devices", devices_to_json(resource)) < 0)
+	    devices_to_json(resource, object) < 0)
 		return -ENOMEM;
 	return json_add_uint(object, "replicas", resource->replicas);
 }
 
-/* The member KEY of OBJECT, made when it is not there; NULL: out of memory. */
-static struct json_object *part_of(struct json_object *object, const char *key, bool list)
-{
-	struct json_object *part = json_object_object_get(object, key);
-
-	if (part)
-		return part;
-	part = list ? json_object_new_array() : json_object_new_object();
-	return part && json_add(object, key, part) == 0 ? part : NULL;
-}
-
-static int sharing_to_json(const struct plugin_sharing *sharing, const char *name,
+static int sharing_to_json(const struct plugin_sharing *sharing, const char *path,
 			   struct json_object *root)
 {
-	struct json_object *all = sharing->count ? part_of(root, "sharing", false) : NULL;
-	struct json_object *object = all ? part_of(all, name, false) : NULL;
-
 	if (!sharing->count)
 		return 0;
+	autojson *object = json_object_new_object();
 	if (!object || json_add_bool(object, "renameByDefault", sharing->rename_by_default) < 0 ||
 	    json_add_bool(object, "failRequestsGreaterThanOne", sharing->single_only) < 0)
 		return -ENOMEM;
-	struct json_object *list = part_of(object, "resources", true);
+	struct json_object *list = fields_add_array(object, "resources");
 	for (size_t i = 0; list && i < sharing->count; i++)
 		if (shared_to_json(&sharing->resources[i], list) < 0)
 			return -ENOMEM;
-	return list ? 0 : -ENOMEM;
+	return list ? plugin_json_add_at(root, path, TAKE_PTR(object)) : -ENOMEM;
 }
 
-static int patterns_to_json(const struct resource_patterns *patterns, const char *name,
+static int patterns_to_json(const struct resource_patterns *patterns, const char *path,
 			    struct json_object *root)
 {
-	struct json_object *all = patterns->count ? part_of(root, "resources", false) : NULL;
-	struct json_object *list = all ? part_of(all, name, true) : NULL;
-
-	if (patterns->count && !list)
-		return -ENOMEM;
+	if (!patterns->count)
+		return 0;
+	autojson *list = json_object_new_array();
 	for (size_t i = 0; i < patterns->count; i++) {
 		struct json_object *object = json_object_new_object();
 
@@ -654,7 +599,7 @@ static int patterns_to_json(const struct resource_patterns *patterns, const char
 		    json_add_string(object, "name", patterns->items[i].name) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	return plugin_json_add_at(root, path, TAKE_PTR(list));
 }
 
 static int card_to_json(const struct card_choice *choice, struct json_object *list)
@@ -676,21 +621,25 @@ static int card_to_json(const struct card_choice *choice, struct json_object *li
 							: card_mode_to_string(choice->mode));
 }
 
-int plugin_sections_to_json(const struct plugin_config *config, struct json_object *root)
+static int cards_to_json(const struct plugin_config *config, struct json_object *root)
 {
-	struct json_object *own = config->card_count ? part_of(root, "gpupool", false) : NULL;
-	struct json_object *list = own ? part_of(own, "cards", true) : NULL;
-
-	if (config->card_count && !list)
-		return -ENOMEM;
+	if (!config->card_count)
+		return 0;
+	autojson *list = json_object_new_array();
 	for (size_t i = 0; i < config->card_count; i++)
 		if (card_to_json(&config->cards[i], list) < 0)
 			return -ENOMEM;
-	if (patterns_to_json(&config->gpus, "gpus", root) < 0 ||
-	    patterns_to_json(&config->mig_devices, "mig", root) < 0 ||
-	    sharing_to_json(&config->time_slicing, "timeSlicing", root) < 0)
+	return plugin_json_add_at(root, "gpupool.cards", TAKE_PTR(list));
+}
+
+int plugin_sections_to_json(const struct plugin_config *config, struct json_object *root)
+{
+	if (cards_to_json(config, root) < 0 ||
+	    patterns_to_json(&config->gpus, "resources.gpus", root) < 0 ||
+	    patterns_to_json(&config->mig_devices, "resources.mig", root) < 0 ||
+	    sharing_to_json(&config->time_slicing, "sharing.timeSlicing", root) < 0)
 		return -ENOMEM;
-	return sharing_to_json(&config->mps, "mps", root);
+	return sharing_to_json(&config->mps, "sharing.mps", root);
 }
 
 static void patterns_release(struct resource_patterns *patterns)

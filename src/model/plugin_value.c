@@ -138,24 +138,6 @@ static int set_text(const struct setting *set, const char *text)
 	return keep_text(set, text);
 }
 
-/* Position of TEXT among the choices, or -1. */
-static int choice_find(const char *choices, const char *text)
-{
-	size_t length = strlen(text);
-	int position = 0;
-
-	for (const char *at = choices; length; position++) {
-		size_t choice = strcspn(at, "|");
-
-		if (choice == length && strncmp(at, text, length) == 0)
-			return position;
-		if (!at[choice])
-			break;
-		at += choice + 1;
-	}
-	return -1;
-}
-
 static void choice_add(const char *choices, unsigned position, struct strbuf *out)
 {
 	while (position--)
@@ -163,24 +145,26 @@ static void choice_add(const char *choices, unsigned position, struct strbuf *ou
 	strbuf_add(out, choices, strcspn(choices, "|"));
 }
 
+void plugin_add_choices(const char *choices, struct strbuf *out)
+{
+	strbuf_adds(out, "one of ");
+	for (; *choices; choices++)
+		strbuf_add(out, *choices == '|' ? ", " : choices, *choices == '|' ? 2 : 1);
+}
+
 static int fail_choice(const struct setting *set, const char *text)
 {
 	autostrbuf what = STRBUF_INIT(256), first = STRBUF_INIT(64);
 
-	strbuf_adds(&what, "wants one of ");
-	for (const char *at = set->key->choices; *at;) {
-		size_t length = strcspn(at, "|");
-
-		strbuf_addf(&what, "%s%.*s", at == set->key->choices ? "" : ", ", (int)length, at);
-		at += length + (at[length] == '|');
-	}
+	strbuf_adds(&what, "wants ");
+	plugin_add_choices(set->key->choices, &what);
 	choice_add(set->key->choices, 0, &first);
 	return fail_value(set, what.data, text, first.data);
 }
 
 static int set_choice(const struct setting *set, const char *text)
 {
-	int position = choice_find(set->key->choices, text);
+	int position = parse_choice(set->key->choices, text);
 	unsigned value = (unsigned)position;
 
 	if (position < 0)
@@ -191,7 +175,7 @@ static int set_choice(const struct setting *set, const char *text)
 
 static int set_lists(const struct setting *set, const char *text)
 {
-	int position = choice_find(set->key->choices, text);
+	int position = parse_choice(set->key->choices, text);
 
 	if (position < 0)
 		return fail_choice(set, text);
@@ -346,16 +330,12 @@ static int set_duration(const struct setting *set, const char *text)
 	return set_duration_ms(set, text, ms);
 }
 
-/* "HOST:PORT"; a host with colons stands in brackets, as everywhere in Go. */
 static int set_address(const struct setting *set, const char *text)
 {
-	const char *colon = strrchr(text, ':');
-	bool bracketed = colon && *text == '[' && colon > text + 2 && colon[-1] == ']';
-	uint64_t port;
+	char host[PLUGIN_HOST_MAX];
+	unsigned port;
 
-	if (*text && (!colon || parse_uint(colon + 1, 1, 65535, &port) < 0 ||
-		      (!bracketed && memchr(text, ':', (size_t)(colon - text))) ||
-		      strpbrk(text, " \t/\n") || !is_printable(text)))
+	if (*text && parse_address(text, host, sizeof(host), &port) < 0)
 		return fail_value(set, "wants an address and a port", text, "127.0.0.1:9400");
 	return keep_text(set, text);
 }

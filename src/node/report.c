@@ -424,42 +424,19 @@ static const struct http_route routes[] = { { "/metrics", answer_metrics },
 					    { "/readyz", answer_ready },
 					    { NULL, NULL } };
 
-/* "HOST:PORT", "[::1]:9400", ":9400". */
-static int split_address(const char *text, char *host, size_t size, unsigned *ret_port,
-			 struct error *error)
-{
-	const char *colon = strrchr(text, ':');
-	uint64_t port;
-
-	if (!colon || parse_uint(colon + 1, 0, 65535, &port) < 0)
-		return error_set(error, EINVAL, "the address %s has no port; write HOST:PORT",
-				 text);
-	size_t length = (size_t)(colon - text);
-	if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
-		text++;
-		length -= 2;
-	}
-	if (length >= size)
-		return error_set(error, EINVAL, "the host of the address %s is too long", text);
-	memcpy(host, text, length);
-	host[length] = '\0';
-	if (!length)
-		(void)snprintf(host, size, "::");
-	*ret_port = (unsigned)port;
-	return 0;
-}
-
 static int listen_on(struct daemon *daemon, struct error *error)
 {
-	char host[128];
+	char host[PLUGIN_HOST_MAX];
 	unsigned port = 0;
-	int r = split_address(daemon->config.metrics_address, host, sizeof(host), &port, error);
+	int r = parse_address(daemon->config.metrics_address, host, sizeof(host), &port);
 
-	if (r == 0)
-		r = http_server_listen(daemon->loop, host, port, routes, daemon, &daemon->http,
-				       error);
+	if (r < 0)
+		return error_set(error, -r, "%s is no address", daemon->config.metrics_address);
+	bool all = !*host || strcmp(host, "::") == 0;
+	r = http_server_listen(daemon->loop, all ? "::" : host, port, routes, daemon, &daemon->http,
+			       error);
 	/* All addresses of a machine without IPv6. */
-	if (r == -EAFNOSUPPORT && strcmp(host, "::") == 0)
+	if (r == -EAFNOSUPPORT && all)
 		r = http_server_listen(daemon->loop, "0.0.0.0", port, routes, daemon, &daemon->http,
 				       error);
 	if (r == 0)

@@ -6,12 +6,6 @@
 
 #include "node/view_private.h"
 
-static const enum card_mode default_modes[] = {
-	[DEFAULT_MODE_WHOLE] = CARD_MODE_WHOLE,       [DEFAULT_MODE_SLICES] = CARD_MODE_SLICES,
-	[DEFAULT_MODE_REPLICAS] = CARD_MODE_REPLICAS, [DEFAULT_MODE_MIG] = CARD_MODE_MIG,
-	[DEFAULT_MODE_AUTO] = CARD_MODE_AUTO,
-};
-
 /* As the peer: MIG devices where there are any and the strategy lists them, else the card. */
 static enum card_mode mode_of_peer(const struct plugin_config *config, const struct card *card)
 {
@@ -31,7 +25,7 @@ static void choose_mode(const struct plugin_config *config, const struct card *c
 	else if (ret->by_peer)
 		ret->mode = mode_of_peer(config, card);
 	else
-		ret->mode = default_modes[config->default_mode];
+		ret->mode = default_mode_to_card(config->default_mode);
 }
 
 static void describe_foreign(const struct card *card, struct plugin_card *ret)

@@ -50,7 +50,7 @@ same() { # WHAT FIRST SECOND
 	daemon --help >"$FILE"
 	local group
 	for group in Actions 'What is listed' 'What a container gets' 'The driver' 'Health and metrics' \
-		'Files and sockets' 'Accepted, without effect'; do
+		'Files and sockets' 'Accepted, without effect' 'Sections of the file'; do
 		grep -qx "$group:" "$FILE" || { echo "no group $group"; return 1; }
 	done
 	not grep -E '^.{121}' "$FILE"
@@ -59,6 +59,24 @@ same() { # WHAT FIRST SECOND
 @test "the man page is one that scdoc accepts" {
 	command -v scdoc >/dev/null || skip "scdoc is not installed"
 	daemon --print-man | scdoc | grep -q '^\.TH "gpupoold" "8"'
+}
+
+@test "the sections of the file are in the help and the man page, too" {
+	local help man
+	help=$(daemon --help | sed -n '/^Sections of the file/,$s/^  \([a-z][^ ]*\)$/\1/p')
+	man=$(daemon --print-man | tr -d '\\' | sed -n '/^## Sections of the file/,/^# /s/^\*\(.*\)\*$/\1/p')
+	same "sections" "$help" "$man"
+	same "sections" "$help" "$(printf '%s\n' version sharing.timeSlicing sharing.mps gpupool.cards resources.gpus \
+		resources.mig runtime)"
+}
+
+@test "the example of the man page is a file that counts" {
+	daemon --print-man | sed -n '/^```$/,/^```$/p' | grep -v '^```' >"$FILE"
+	[ -s "$FILE" ]
+	run daemon --config-file "$FILE" --check
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'migStrategy: "mixed" # file'* ]]
 }
 
 @test "the version is that of gpupool" {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
+#include "model/plugin_keys.h"
 
 #define VALUES 2
 
@@ -175,7 +176,7 @@ struct texts { /* of one value, for each source; "": the key is not there */
 	char file[256], variable[256], flag[256];
 };
 
-static void make_texts(const struct plugin_key_names *key, const struct row *row, int value,
+static void make_texts(const struct plugin_key *key, const struct row *row, int value,
 		       struct texts *ret)
 {
 	const char *text = row->values[value].text;
@@ -210,7 +211,7 @@ static void check_sources_of(const struct world *world, const struct row *row,
 	expect(world, row->name, &given, row->values[value].shown, names[strongest]);
 }
 
-static void check_sources(const struct world *world, const struct plugin_key_names *key,
+static void check_sources(const struct world *world, const struct plugin_key *key,
 			  const struct row *row)
 {
 	struct texts texts[VALUES];
@@ -222,7 +223,7 @@ static void check_sources(const struct world *world, const struct plugin_key_nam
 			check_sources_of(world, row, texts, mask, value);
 }
 
-static void check_aliases(const struct world *world, const struct plugin_key_names *key,
+static void check_aliases(const struct world *world, const struct plugin_key *key,
 			  const struct row *row)
 {
 	for (int i = 0; i < VALUES && row->values[i].text; i++) {
@@ -245,20 +246,21 @@ static void check_aliases(const struct world *world, const struct plugin_key_nam
 
 TEST(each_key_shows_from_each_source_and_the_stronger_one_wins)
 {
-	struct plugin_key_names key;
 	struct world world;
 	unsigned keys = 0;
 
 	world_make(&world);
-	for (unsigned i = 0; plugin_key_names(i, &key); i++) {
-		if (!key.path) {
-			assert_string_equal(key.flags[0], "config-file");
+	for (unsigned i = 0; i < plugin_key_count; i++) {
+		const struct plugin_key *key = &plugin_keys[i];
+
+		if (!key->path) {
+			assert_string_equal(key->flags[0], "config-file");
 			continue;
 		}
-		const struct row *row = find(key.path);
+		const struct row *row = find(key->path);
 		assert_true(strcmp(row->values[0].shown, row->values[1].shown) != 0);
-		check_sources(&world, &key, row);
-		check_aliases(&world, &key, row);
+		check_sources(&world, key, row);
+		check_aliases(&world, key, row);
 		keys++;
 	}
 	world_remove(&world);
@@ -576,7 +578,7 @@ static void add_names(const char *const *names, const char *lead, struct strbuf 
 }
 
 /* "| `key` | `--option`, `--alias` | `VARIABLE` | `default` | " */
-static void add_page_row(const struct plugin_key_names *key, struct strbuf *out)
+static void add_page_row(const struct plugin_key *key, struct strbuf *out)
 {
 	if (key->path)
 		strbuf_addf(out, "| `%s` | ", key->path);
@@ -597,15 +599,14 @@ TEST(the_page_has_each_key_as_the_table_has_it)
 {
 	autofree char *page = NULL;
 	struct error error = ERROR_INIT;
-	struct plugin_key_names key;
-	size_t length = 0, rows_there = 0, keys = 0;
+	size_t length = 0, rows_there = 0;
 
 	if (file_read(SOURCE_ROOT "/docs/gpupoold.md", 1 << 20, &page, &length, &error) < 0)
 		fail_msg("%s", error.message);
-	for (; plugin_key_names((unsigned)keys, &key); keys++) {
+	for (unsigned i = 0; i < plugin_key_count; i++) {
 		autostrbuf row = STRBUF_INIT(1024);
 
-		add_page_row(&key, &row);
+		add_page_row(&plugin_keys[i], &row);
 		if (!strstr(page, row.data))
 			fail_msg("docs/gpupoold.md has no row that begins \"%s\"", row.data);
 	}
@@ -613,7 +614,7 @@ TEST(the_page_has_each_key_as_the_table_has_it)
 	assert_non_null(at);
 	for (; *at == '|'; at += strcspn(at, "\n") + 1)
 		rows_there++;
-	assert_int_equal(rows_there, keys + 2);
+	assert_int_equal(rows_there, plugin_key_count + 2);
 }
 
 TEST(configuration_survives_every_failed_allocation)
