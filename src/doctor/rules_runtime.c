@@ -36,9 +36,9 @@ const struct rule doctor_rules_runtime[] = {
 			"runtime_not_restarted", "containerd_dropin_not_read",
 			"nvidia_not_default_runtime", "node_without_gpu", "operator_waits",
 			"insufficient_gpu" },
-	  .cause = "The nvidia runtime was written into /etc/containerd/config.toml, but this "
-		   "distribution (k3s, rke2, k0s, microk8s) runs its own containerd with its own "
-		   "configuration, which does not have it.",
+	  .cause = "This distribution (k3s, rke2, k0s, microk8s) runs its own containerd with its "
+		   "own configuration, and that has no nvidia runtime. What stands in "
+		   "/etc/containerd/config.toml is not read.",
 	  .cure = { "grep -rn nvidia /var/lib/rancher/*/agent/etc/containerd/config.toml "
 		    "/etc/k0s/containerd.d "
 		    "/var/snap/microk8s/current/args/containerd-template.toml",

@@ -38,5 +38,15 @@ const struct symptom doctor_symptoms_injection[] = {
 		   { "docker run --rm --gpus all nvidia/cuda:12.4.1-base-ubuntu22.04 nvidia-smi",
 		     "works: the other image has driver files of its own; fails too: the host." } },
 	  .source = "https://github.com/NVIDIA/libnvidia-container/blob/main/src/nvc_mount.c" },
+	{ .code = "cdi_hook_fails",
+	  .link = REASON_LINK_INJECTION,
+	  .seen = { "No help topic for" },
+	  .remain = { "cdi_hook_too_old", "dra_hook_too_old" },
+	  .ask = { { "nvidia-cdi-hook --version; nvidia-ctk --version",
+		     "a version older than what wrote the CDI specification." },
+		   { "grep -l SUBCOMMAND /var/run/cdi/* /etc/cdi/*",
+		     "which specification calls the hook: one of the DRA driver "
+		     "(k8s.gpu.nvidia.com-claim), or nvidia.yaml." } },
+	  .source = "https://github.com/NVIDIA/nvidia-container-toolkit/pull/927" },
 	{ .code = NULL },
 };
