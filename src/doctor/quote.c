@@ -159,14 +159,38 @@ static struct span value_span(const char *text, size_t at)
 	return (struct span){ at, value_end(text, at) };
 }
 
+/* "name": "NAME", "value": ...: where the colon of a value stands that follows a name, or 0. */
+static size_t value_beside(const char *text, size_t at)
+{
+	at = skip(text, at, "\"'\\, \t");
+	if (strncmp(text + at, "value", strlen("value")) != 0)
+		return 0;
+	at = skip(text, at + strlen("value"), "\"'\\ \t");
+	return text[at] == ':' ? at : 0;
+}
+
+/* The password of "docker login -p" and "sshpass -p"; -p of others is a port or a path. */
+static bool is_password_option(const char *text, size_t start, size_t end)
+{
+	const char *login = strstr(text, "login ");
+	const char *pass = strstr(text, "sshpass ");
+
+	return end - start == 2 && strncmp(text + start, "-p", 2) == 0 && isblank(text[end]) &&
+	       ((login && login < text + start) || (pass && pass < text + start));
+}
+
 /* name=value, "name": "value", --name value; what stands after the word at START..END. */
 static struct span named_secret(const char *text, size_t start, size_t end)
 {
 	struct span none = { 0, 0 };
 	size_t at = skip(text, end, "\"'\\ \t");
 
+	if (is_password_option(text, start, end))
+		return value_span(text, end);
 	if (!ends_with_name(text, start, end))
 		return none;
+	if (value_beside(text, at))
+		return value_span(text, value_beside(text, at) + 1);
 	if (text[at] == '=' || text[at] == ':') {
 		struct span value = value_span(text, at + 1);
 

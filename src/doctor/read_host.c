@@ -682,6 +682,8 @@ static bool host_words(struct readers *readers, const char *line)
 
 	copy_text(row, sizeof(row), line);
 	count = split(row, words, HOST_WORDS);
+	if (!count) /* blank, though not empty */
+		return false;
 	word_line(readers, words, count);
 	package(readers, words, count);
 	if (strcmp(words[0], "docker") == 0 && has(readers->heading, "snap list"))

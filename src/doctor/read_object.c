@@ -360,7 +360,7 @@ bool read_allocated(struct readers *readers, char **words, size_t count)
 	struct object *object = read_object(readers);
 	int at;
 
-	if (starts(words[0], "requests.") && count == 3) {
+	if (count == 3 && starts(words[0], "requests.")) {
 		take_quota(readers, words[0], words[1], words[2]);
 		return true;
 	}

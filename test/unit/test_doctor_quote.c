@@ -35,6 +35,12 @@ static const struct {
 	  "/me:***"
 	  "@host.example/x" },
 	{ "curl -u me:pa55 https://x", "pa55", "curl -u me:*** https://x" },
+	{ "docker login -u me -p pa55word registry.example", "pa55", "-u me -p *** registry" },
+	{ "sshpass -p pa55word ssh node", "pa55", "sshpass -p *** ssh node" },
+	{ "{\"env\":[{\"name\":\"API_TOKEN\",\"value\":\"pa55word\"},{\"name\":\"B\"}]}", "pa55",
+	  "\"value\":\"***\"},{\"name\":\"B\"}" },
+	{ "- name: DB_PASSWORD, value: pa55word", "pa55", "value: ***" },
+	{ "{\\\"name\\\":\\\"NGC_API_KEY\\\",\\\"value\\\":\\\"pa55word\\\"}", "pa55", "***" },
 	{ "{\"auths\":{\"nvcr.io\":{\"auth\":\"JG9hdXRodG9rZW4=\"}}}", "JG9hdXRo",
 	  "\"auth\":\"***\"" },
 	{ "secretAccessKey: [abc]", "abc", "secretAccessKey: [***]" },
