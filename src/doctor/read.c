@@ -57,7 +57,7 @@ struct readers *readers_new(struct facts *facts)
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		for (const struct key_row *row = tables[i]; row->key; row++)
 			map_add(readers->keys, row);
-	read_host_init(readers);
+	read_phrases_init(readers);
 	readers->listing.column = readers->listing.selector = -1;
 	readers->place = (struct fact_place){ readers->source, 0, readers->text, 0 };
 	return readers;

@@ -149,72 +149,6 @@ static void leaf_kernel_driver(struct readers *readers, const char *key, char *v
 		tell(readers, FACT_DRIVER_NOUVEAU, NULL);
 }
 
-/* The kernel. */
-
-static void module_version(struct readers *readers, const char *line)
-{
-	const char *at = strcasestr(line, "Kernel Module");
-	char version[24];
-
-	if (!at || !copy_version(at, version, sizeof(version)))
-		return;
-	tell(readers, FACT_DRIVER_MODULE_VERSION, version);
-	tell(readers, FACT_DRIVER_LOADED, NULL);
-	tell(readers,
-	     has(line, "Open Kernel Module") ? FACT_DRIVER_OPEN_MODULE : FACT_DRIVER_CLOSED_MODULE,
-	     NULL);
-}
-
-/* "API mismatch: the client has the version A, but NVRM: this kernel module has the version B." */
-static void mismatch(struct readers *readers, const char *line)
-{
-	const char *client = strcasestr(line, "client has the version");
-	const char *module = strcasestr(line, "kernel module has the version");
-	char version[24];
-
-	if (client && copy_version(client, version, sizeof(version)))
-		tell(readers, FACT_DRIVER_LIBRARY_VERSION, version);
-	if (module && copy_version(module, version, sizeof(version)))
-		tell(readers, FACT_DRIVER_MODULE_VERSION, version);
-}
-
-static void xid(struct readers *readers, const char *line)
-{
-	const char *at = strstr(line, "Xid (");
-	char number[8];
-	size_t length;
-
-	at = at ? strstr(at, "): ") : NULL;
-	if (at) {
-		at += 3;
-	} else {
-		at = strstr(line, "Xid=");
-		if (!at)
-			return;
-		at += 4;
-	}
-	length = strspn(at, "0123456789");
-	if (!length || length > 4)
-		return;
-	snprintf(number, sizeof(number), "%.*s", (int)length, at);
-	tell(readers, FACT_KERNEL_XID, number);
-}
-
-static void kernel_line(struct readers *readers, const char *line)
-{
-	if (strstr(line, "Xid"))
-		xid(readers, line);
-	if (!strstr(line, "NVRM") && !has(line, "nvidia:") && !has(line, "nvidia-"))
-		return;
-	if (strstr(line, "NVRM"))
-		tell(readers, FACT_SEEN_KERNEL_LOG, NULL);
-	if (has(line, "API mismatch") || has(line, "client has the version") ||
-	    has(line, "kernel module has the version"))
-		mismatch(readers, line);
-	else if (has(line, "NVRM version") || has(line, "loading NVIDIA UNIX"))
-		module_version(readers, line);
-}
-
 /* Libraries, device nodes, sockets, folders. */
 
 static void library(struct readers *readers, const char *path)
@@ -331,19 +265,6 @@ static void nothing(struct readers *readers)
 		tell(readers, FACT_HOST_NO_DEV_CHAR, NULL);
 }
 
-static void no_such_file(struct readers *readers, const char *line)
-{
-	if (!has(line, "No such file or directory"))
-		return;
-	if (starts(line, "ls:") && (strstr(line, "/dev/nvidia*") || strstr(line, "/dev/nvidia0") ||
-				    strstr(line, "/dev/nvidiactl")))
-		tell(readers, FACT_HOST_NO_DEV_NODES, NULL);
-	if (strstr(line, "/proc/driver/nvidia/version"))
-		tell(readers, FACT_DRIVER_NOT_LOADED, NULL);
-	if ((strstr(line, "/etc/cdi") || strstr(line, "run/cdi")) && starts(line, "ls:"))
-		tell(readers, FACT_CDI_DIR_EMPTY, NULL);
-}
-
 /* Versions and packages. */
 
 static const struct {
@@ -381,28 +302,7 @@ static void package(struct readers *readers, char **words, size_t count)
 	}
 }
 
-/* How to add a version: words before it in a line, or in the heading when the line is a version alone. */
-static const struct {
-	const char *line;
-	enum fact_key key;
-} versions[] = {
-	{ "NVIDIA Container Toolkit CLI version", FACT_TOOLKIT_VERSION },
-	{ "NVIDIA Container Runtime Hook version", FACT_TOOLKIT_VERSION },
-	{ "NVIDIA Container Runtime version", FACT_TOOLKIT_VERSION },
-	{ "nvidia-container-toolkit version", FACT_TOOLKIT_VERSION },
-	{ "lib-version:", FACT_TOOLKIT_VERSION },
-	{ "cli-version:", FACT_TOOLKIT_VERSION },
-	{ "Fabric Manager version", FACT_HOST_FABRIC_VERSION },
-	{ "containerd github.com/containerd/containerd", FACT_CONTAINERD_VERSION },
-	{ "containerd containerd.io", FACT_CONTAINERD_VERSION },
-	{ "Docker version", FACT_DOCKER_VERSION },
-	{ "Kubernetes v", FACT_KUBERNETES_VERSION },
-	{ "k3s version", FACT_KUBERNETES_VERSION },
-	{ "HAMi v", FACT_HAMI_VERSION },
-	{ "HAMi version", FACT_HAMI_VERSION },
-	{ "HAMi older than", FACT_HAMI_VERSION },
-};
-
+/* How to add a version: words of the heading above a line that is a version alone. */
 static const struct {
 	const char *heading;
 	enum fact_key key;
@@ -415,21 +315,6 @@ static const struct {
 	{ "/sys/module/nvidia/version", FACT_DRIVER_MODULE_VERSION },
 	{ "kubectl version", FACT_KUBERNETES_VERSION },
 };
-
-static void version_line(struct readers *readers, const char *line)
-{
-	char version[24];
-
-	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
-		const char *at = strcasestr(line, versions[i].line);
-
-		if (!at || !copy_version(at + strlen(versions[i].line), version, sizeof(version)))
-			continue;
-		tell(readers, versions[i].key, version);
-		if (versions[i].key == FACT_KUBERNETES_VERSION)
-			read_distribution(readers, at);
-	}
-}
 
 /* A line that is a version and no more; its heading says of what. */
 static void version_alone(struct readers *readers, const char *word)
@@ -473,65 +358,6 @@ static void dkms_line(struct readers *readers, const char *line)
 		tell(readers, FACT_DRIVER_DISK_VERSION, version);
 	if (state && isalpha((unsigned char)state[1 + strspn(state + 1, " ")]))
 		tell(readers, FACT_DRIVER_DKMS, state + 1 + strspn(state + 1, " "));
-}
-
-/* Other lines: what must stand in one, and the fact of it. How to add one: a row. */
-static const struct {
-	const char *text;
-	enum fact_key key;
-	const char *value;
-} lines[] = {
-	{ "SecureBoot enabled", FACT_HOST_SECURE_BOOT, "enabled" },
-	{ "SecureBoot disabled", FACT_HOST_SECURE_BOOT, "disabled" },
-	{ "Secure boot enabled", FACT_HOST_SECURE_BOOT, "enabled" },
-	{ "Secure Boot: enabled", FACT_HOST_SECURE_BOOT, "enabled" },
-	{ "Secure boot disabled", FACT_HOST_SECURE_BOOT, "disabled" },
-	{ "type cgroup2", FACT_HOST_CGROUP, "v2" },
-	{ "Test PASSED", FACT_CUDA_OK, NULL },
-	{ "Result = PASS", FACT_CUDA_OK, NULL },
-	{ "Memory cgroup out of memory", FACT_HOST_OOM, NULL },
-	{ "Out of memory: Killed process", FACT_HOST_OOM, NULL },
-	{ "intel_iommu=on", FACT_HOST_IOMMU, NULL },
-	{ "amd_iommu=on", FACT_HOST_IOMMU, NULL },
-	{ "nvidia-ctk: command not found", FACT_TOOLKIT_ABSENT, NULL },
-	{ "nvidia-container-cli: command not found", FACT_TOOLKIT_ABSENT, NULL },
-	{ "desktop-linux *", FACT_DOCKER_DESKTOP, NULL },
-	{ "snap/docker", FACT_DOCKER_SNAP, NULL },
-	{ "Found 0 CDI devices", FACT_CDI_NO_DEVICES, NULL },
-};
-
-static void known_line(struct readers *readers, const char *line)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
-		if (has(line, lines[i].text))
-			tell(readers, lines[i].key, lines[i].value);
-	if (has(line, "CDI devices") && has(line, "Found"))
-		tell(readers, FACT_SEEN_CDI_LIST, NULL);
-	if (has(line, "denied") && (has(line, "avc:") || has(line, "container_t")) &&
-	    (has(line, "nvidia") || has(line, "container")))
-		tell(readers, FACT_HOST_SELINUX_DENIED, NULL);
-	if (has(line, "apparmor=\"DENIED\""))
-		tell(readers, FACT_HOST_APPARMOR_DENIED, NULL);
-	if (starts(line, "shm ") && has(line, " 64M"))
-		tell(readers, FACT_POD_SHM_SMALL, NULL);
-}
-
-/* Logs of NVIDIA's device plugin. */
-static void plugin_line(struct readers *readers, const char *line)
-{
-	const char *at = strstr(line, "Registered device plugin for '");
-
-	if (at) {
-		char resource[NAME_MAX_];
-
-		COPY(resource, at + strlen("Registered device plugin for '"));
-		resource[strcspn(resource, "'")] = '\0';
-		tell(readers, FACT_PLUGIN_REGISTERED, resource);
-		tell(readers, FACT_PLUGIN_OK, NULL);
-	}
-	if (at || has(line, "Starting GRPC server for '") || has(line, "Retreiving plugins") ||
-	    has(line, "Retrieving plugins") || has(line, "Starting to serve '"))
-		tell(readers, FACT_SEEN_PLUGIN_LOG, NULL);
 }
 
 /* A line of one word. */
@@ -584,6 +410,14 @@ static const char *const services[] = {
 	"nvidia-mps"
 };
 
+bool read_is_service(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
+		if (same(name, services[i]))
+			return true;
+	return false;
+}
+
 /* systemctl status: "Active: active (running)" below a heading or a line that names the service. */
 static void leaf_active(struct readers *readers, const char *key, char *value)
 {
@@ -596,19 +430,6 @@ static void leaf_active(struct readers *readers, const char *key, char *value)
 		}
 }
 
-static void service_line(struct readers *readers, const char *line)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
-		if (!has(line, services[i]))
-			continue;
-		if (has(line, "could not be found"))
-			tellf(readers, FACT_HOST_SERVICE, "%s not_found", services[i]);
-		else if (has(line, ".service - "))
-			COPY(readers->heading, services[i]);
-		return;
-	}
-}
-
 const struct key_row keys_host[] = {
 	{ "kernel driver in use", leaf_kernel_driver },
 	{ "version", leaf_version },
@@ -618,58 +439,6 @@ const struct key_row keys_host[] = {
 	{ "active", leaf_active },
 	{ NULL, NULL },
 };
-
-static void nvidia_line(struct readers *readers, const char *line)
-{
-	kernel_line(readers, line);
-	plugin_line(readers, line);
-	dkms_line(readers, line);
-	service_line(readers, line);
-}
-
-/*
- * Most lines of a log have none of the texts above. A map of their first four characters says so
- * in one pass; what it lets through is compared in full.
- */
-static unsigned gram(const char *text)
-{
-	uint32_t four = 0;
-
-	for (int i = 0; i < 4; i++)
-		four = four << 8 | (unsigned char)(text[i] | 32);
-	return (four * 2654435761u) >> 16;
-}
-
-static void filter_add(struct readers *readers, const char *text)
-{
-	unsigned at = gram(text);
-
-	readers->filter[at / 64] |= (uint64_t)1 << at % 64;
-}
-
-static const char *const other_texts[] = { "avc:",        "container_t", "apparmor=",
-					   "CDI devices", "shm ",        "No such file" };
-
-void read_host_init(struct readers *readers)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
-		filter_add(readers, versions[i].line);
-	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
-		filter_add(readers, lines[i].text);
-	for (size_t i = 0; i < ARRAY_SIZE(other_texts); i++)
-		filter_add(readers, other_texts[i]);
-}
-
-static bool filter_lets(const struct readers *readers, const char *line)
-{
-	for (; line[0] && line[1] && line[2] && line[3]; line++) {
-		unsigned at = gram(line);
-
-		if (readers->filter[at / 64] >> at % 64 & 1)
-			return true;
-	}
-	return false;
-}
 
 #define HOST_WORDS   16
 #define HOST_ROW_MAX 512
@@ -701,13 +470,9 @@ bool read_host_line(struct readers *readers, char *line)
 		nothing(readers);
 		return true;
 	}
-	if (read_names_nvidia(at))
-		nvidia_line(readers, at);
-	if (filter_lets(readers, at)) {
-		version_line(readers, at);
-		known_line(readers, at);
-		no_such_file(readers, at);
-	}
+	if (starts(at, "nvidia"))
+		dkms_line(readers, at);
+	read_phrases(readers, at);
 	if (readers->hints & HINT_HISTORY)
 		read_command(readers, at);
 	return host_words(readers, at);

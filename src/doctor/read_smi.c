@@ -45,11 +45,6 @@ static void tell_error(struct readers *readers, const char *name)
 
 static void read_error(struct readers *readers, const char *line)
 {
-	const char *version = strcasestr(line, "NVML library version:");
-	char number[24];
-
-	if (version && copy_version(version, number, sizeof(number)))
-		tell(readers, FACT_DRIVER_LIBRARY_VERSION, number);
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		if (!has(line, errors[i].text))
 			continue;

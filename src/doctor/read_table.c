@@ -447,9 +447,6 @@ static read_row *const rows[] = {
 /* Which resource a heading asks for. */
 static bool read_nothing_found(struct readers *readers, const char *line)
 {
-	if (has(line, "the server doesn't have a resource type") &&
-	    (has(line, "resourceslice") || has(line, "deviceclass") || has(line, "resourceclaim")))
-		tell(readers, FACT_DRA_API_ABSENT, NULL);
 	if (!starts(line, "No resources found"))
 		return false;
 	if (heading_has(readers, "runtimeclass"))

@@ -21,6 +21,7 @@
 #define NODES_MAX    512
 #define TAINTS_MAX   8
 #define RUNTIMES_MAX 24
+#define PHRASES_MAX  128
 #define CARDS_MAX    64
 
 /* Where a heading says that a command ran. */
@@ -235,8 +236,8 @@ struct readers {
 	uint64_t *label_hashes; /* of "key=value" and of "key" */
 	size_t label_count;
 	struct reader_map *keys;
-	uint64_t filter[1024]; /* read_host.c */
-	char line[65536 + 1];  /* a copy that readers cut up */
+	unsigned char phrases[65536], phrase_next[PHRASES_MAX]; /* read_phrase.c */
+	char line[65536 + 1];                                   /* a copy that readers cut up */
 };
 
 /* A leaf with this last key. VALUE is "" where the key opens a block. */
@@ -317,7 +318,9 @@ bool ends(const char *text, const char *end);      /* any case */
 bool same(const char *text, const char *other);    /* any case */
 size_t split(char *line, char **ret, size_t most); /* at blanks; the line is cut up */
 bool read_names_nvidia(const char *line);          /* has "nv" */
-void read_host_init(struct readers *readers);
+void read_phrases_init(struct readers *readers);
+void read_phrases(struct readers *readers, const char *line);
+bool read_is_service(const char *name);
 bool is_number(const char *text); /* digits only, at least one */
 long count_of(const char *text);  /* of digits alone, up to nine; -1 for all else */
 bool copy_version(const char *text, char *ret, size_t size); /* the first a.b[.c] of TEXT */
