@@ -32,10 +32,7 @@ static void tell_two(struct readers *readers, enum fact_key key, const struct fa
 	tell_of(readers, key, both, left);
 }
 
-/*
- * "570.195" is a cut "570.195.03": equal as far as the shorter goes. Each of LEFT with each of
- * RIGHT of the same source.
- */
+/* "570.195" is a cut "570.195.03": equal as far as the shorter goes. */
 static bool versions_agree(const char *left, const char *right)
 {
 	size_t length = strlen(left) < strlen(right) ? strlen(left) : strlen(right);
@@ -44,19 +41,33 @@ static bool versions_agree(const char *left, const char *right)
 	       (strlen(left) == strlen(right) || left[length] == '.' || right[length] == '.');
 }
 
+/* Whether a fact of KEY in the source of OF has the same version. */
+static bool has_agreeing(const struct readers *readers, const struct fact *of, enum fact_key key)
+{
+	for (size_t i = 0; i < facts_count(readers->facts); i++) {
+		const struct fact *fact = facts_at(readers->facts, i);
+
+		if (fact->key == key && strcmp(fact->source, of->source) == 0 &&
+		    versions_agree(fact->value, of->value))
+			return true;
+	}
+	return false;
+}
+
+/* One of LEFT and one of RIGHT in one source; neither has its like on the other side. */
 static void compare(struct readers *readers, enum fact_key key, enum fact_key left,
 		    enum fact_key right)
 {
-	for (size_t i = 0; i < facts_count(readers->facts); i++) {
+	for (size_t i = 0, end = facts_count(readers->facts); i < end; i++) {
 		const struct fact *a = facts_at(readers->facts, i);
 
-		if (a->key != left)
+		if (a->key != left || has_agreeing(readers, a, right))
 			continue;
-		for (size_t k = 0; k < facts_count(readers->facts); k++) {
+		for (size_t k = 0; k < end; k++) {
 			const struct fact *b = facts_at(readers->facts, k);
 
 			if (b->key != right || strcmp(a->source, b->source) != 0 ||
-			    versions_agree(a->value, b->value))
+			    has_agreeing(readers, b, left))
 				continue;
 			tell_two(readers, key, a, b);
 			return;
@@ -81,36 +92,12 @@ static void old_for_kernel(struct readers *readers)
 
 	if (!driver)
 		driver = first(readers, FACT_DRIVER_DISK_VERSION);
-	for (size_t i = 0; kernel && driver && i < ARRAY_SIZE(kernel_limits); i++)
+	if (!kernel || !driver || strcmp(kernel->source, driver->source) != 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_limits); i++)
 		if (compare_versions(kernel->value, kernel_limits[i].kernel) >= 0 &&
 		    compare_versions(driver->value, kernel_limits[i].minimum) < 0)
 			tell_two(readers, FACT_DRIVER_OLD_FOR_KERNEL, driver, kernel);
-}
-
-/*
- * First branch that knows an architecture, and first that no longer does (0: all do), by the
- * release notes of the data center drivers.
- */
-static const struct {
-	const char *architecture;
-	long first, ended;
-} branches[] = {
-	{ "kepler", 0, 495 }, { "maxwell", 0, 590 }, { "pascal", 0, 590 },
-	{ "volta", 0, 590 },  { "turing", 410, 0 },  { "ampere", 450, 0 },
-	{ "ada", 520, 0 },    { "hopper", 515, 0 },  { "blackwell", 570, 0 },
-};
-
-static void unknown_card(struct readers *readers)
-{
-	const struct fact *architecture = first(readers, FACT_CARD_ARCHITECTURE);
-	const struct fact *branch = first(readers, FACT_DRIVER_BRANCH);
-	long number = branch ? count_of(branch->value) : -1;
-
-	for (size_t i = 0; architecture && number > 0 && i < ARRAY_SIZE(branches); i++)
-		if (strcmp(branches[i].architecture, architecture->value) == 0 &&
-		    (number < branches[i].first ||
-		     (branches[i].ended && number >= branches[i].ended)))
-			tell_two(readers, FACT_CARD_UNKNOWN_TO_DRIVER, architecture, branch);
 }
 
 static void driver_works(struct readers *readers)
@@ -141,20 +128,35 @@ static void nodes_differ(struct readers *readers)
 	}
 }
 
-/* CUDA of the image and of the driver: within a major version the older runs the newer. */
+/* The newest CUDA that a driver seen runs: evidence of several machines is on its side. */
+static const struct fact *newest_cuda(const struct readers *readers)
+{
+	const struct fact *newest = NULL;
+
+	for (size_t i = 0; i < facts_count(readers->facts); i++) {
+		const struct fact *fact = facts_at(readers->facts, i);
+
+		if (fact->key == FACT_DRIVER_CUDA_VERSION &&
+		    (!newest || compare_versions(fact->value, newest->value) > 0))
+			newest = fact;
+	}
+	return newest;
+}
+
 static void image_cuda(struct readers *readers)
 {
-	const struct fact *driver = first(readers, FACT_DRIVER_CUDA_VERSION);
+	const struct fact *driver = newest_cuda(readers);
 
 	for (size_t i = 0; driver && i < facts_count(readers->facts); i++) {
 		const struct fact *image = facts_at(readers->facts, i);
 
-		if (image->key == FACT_POD_IMAGE_CUDA &&
-		    compare_versions(image->value, driver->value) > 0 &&
-		    !versions_agree(image->value, driver->value)) {
-			tell_two(readers, FACT_IMAGE_CUDA_NEWER, image, driver);
-			return;
-		}
+		if (image->key != FACT_POD_IMAGE_CUDA ||
+		    !read_together(image->source, driver->source) ||
+		    compare_versions(image->value, driver->value) <= 0 ||
+		    versions_agree(image->value, driver->value))
+			continue;
+		tell_two(readers, FACT_IMAGE_CUDA_NEWER, image, driver);
+		return;
 	}
 }
 
@@ -224,24 +226,31 @@ static void all_nodes(struct readers *readers)
 }
 
 /* One node and one listing of its host: counts can be compared. */
-static void cards_of_node(struct readers *readers)
+/* Cards of the one listing that was seen with the one node; -1 when there is no such pair. */
+static long cards_with(const struct readers *readers, const struct node *node)
 {
 	const struct fact *cards = first(readers, FACT_DRIVER_CARDS_HOST);
-	const struct node *node = readers->node_count == 1 ? &readers->nodes[0] : NULL;
-	long listed;
 
 	if (!cards)
 		cards = first(readers, FACT_DRIVER_CARDS);
-	if (!node || !cards || first(readers, FACT_PLUGIN_SHARING) || readers->instances)
-		return;
-	listed = count_of(cards->value);
-	for (size_t i = 0; i < node->gpu_count; i++) {
+	if (!cards || first(readers, FACT_PLUGIN_SHARING) || readers->instances ||
+	    readers->listings != 1 || !read_together(node->place.source, cards->source))
+		return -1;
+	return count_of(cards->value);
+}
+
+static void cards_of_node(struct readers *readers)
+{
+	const struct node *node = readers->node_count == 1 ? &readers->nodes[0] : NULL;
+	long listed = node ? cards_with(readers, node) : -1;
+
+	for (size_t i = 0; listed > 0 && i < node->gpu_count; i++) {
 		long offered = node->gpus[i].capacity >= 0 ? node->gpus[i].capacity
 							   : node->gpus[i].allocatable;
 
-		if (!ends(node->gpus[i].name, "/gpu") || offered < 0 || listed <= 0)
+		if (!ends(node->gpus[i].name, "/gpu"))
 			continue;
-		if (offered && offered < listed)
+		if (offered > 0 && offered < listed)
 			tell_node(readers, FACT_NODE_GPU_FEWER_THAN_CARDS, node, offered, " of ",
 				  listed);
 		if (offered > listed)
@@ -267,7 +276,8 @@ static void mig_of_node(struct readers *readers)
 	long offered = node ? mig_offered(node) : 0, listed = (long)readers->instances;
 	bool mixed = facts_first(readers->facts, FACT_PLUGIN_MIG_STRATEGY, "mixed") != NULL;
 
-	if (!node || !first(readers, FACT_SEEN_SMI) || first(readers, FACT_PLUGIN_SHARING))
+	if (!node || readers->listings != 1 || first(readers, FACT_PLUGIN_SHARING) ||
+	    !read_together(node->place.source, first(readers, FACT_SEEN_SMI)->source))
 		return;
 	if (offered && offered != listed && (listed || first(readers, FACT_CARD_MIG)))
 		tell_node(readers, FACT_NODE_MIG_STALE, node, offered, " for ", listed);
@@ -277,47 +287,50 @@ static void mig_of_node(struct readers *readers)
 
 /* Pods against nodes. */
 
-static long most_of(const struct readers *readers, const char *resource, bool *ret_known)
+/* The most of RESOURCE on one node that was seen with the Pod; -1: none has it. */
+static long most_of(const struct readers *readers, const struct fact *pod, bool *ret_known)
 {
 	long most = -1;
 
 	*ret_known = false;
-	for (size_t i = 0; i < readers->node_count; i++)
-		for (size_t k = 0; k < readers->nodes[i].gpu_count; k++) {
-			long count = readers->nodes[i].gpus[k].allocatable;
+	for (size_t i = 0; i < readers->node_count; i++) {
+		const struct node *node = &readers->nodes[i];
+
+		if (!read_together(node->place.source, pod->source))
+			continue;
+		for (size_t k = 0; k < node->gpu_count; k++) {
+			long count = node->gpus[k].allocatable;
 
 			if (count < 0)
-				count = readers->nodes[i].gpus[k].capacity;
+				count = node->gpus[k].capacity;
 			*ret_known |= count >= 0;
-			if (strcmp(readers->nodes[i].gpus[k].name, resource) == 0 && count > most)
+			if (strcmp(node->gpus[k].name, pod->value) == 0 && count > most)
 				most = count;
 		}
+	}
 	return most;
+}
+
+static void wanted_gpu(struct readers *readers, const struct fact *pod)
+{
+	const struct fact *count = first(readers, FACT_POD_GPU_MANY);
+	bool known, part = strstr(pod->value, "gpumem") || strstr(pod->value, "gpucores");
+	long most = most_of(readers, pod, &known);
+	char value[64];
+
+	if (known && most < 0 && !part)
+		tell_of(readers, FACT_POD_RESOURCE_UNKNOWN, pod->value, pod);
+	if (most < 0 || !count || !ends(pod->value, "/gpu") || count_of(count->value) <= most)
+		return;
+	snprintf(value, sizeof(value), "%s %ld", count->value, most);
+	tell_of(readers, FACT_POD_GPU_OVER_NODE, value, count);
 }
 
 static void wanted_gpus(struct readers *readers)
 {
-	const struct fact *count = first(readers, FACT_POD_GPU_MANY);
-
-	for (size_t i = 0, end = facts_count(readers->facts); i < end; i++) {
-		const struct fact *pod = facts_at(readers->facts, i);
-		bool known;
-		long most;
-
-		if (pod->key != FACT_POD_RESOURCE)
-			continue;
-		most = most_of(readers, pod->value, &known);
-		if (known && most < 0 && !strstr(pod->value, "gpumem") &&
-		    !strstr(pod->value, "gpucores"))
-			tell_of(readers, FACT_POD_RESOURCE_UNKNOWN, pod->value, pod);
-		if (most >= 0 && count && ends(pod->value, "/gpu") &&
-		    count_of(count->value) > most) {
-			char value[64];
-
-			snprintf(value, sizeof(value), "%s %ld", count->value, most);
-			tell_of(readers, FACT_POD_GPU_OVER_NODE, value, count);
-		}
-	}
+	for (size_t i = 0, end = facts_count(readers->facts); i < end; i++)
+		if (facts_at(readers->facts, i)->key == FACT_POD_RESOURCE)
+			wanted_gpu(readers, facts_at(readers->facts, i));
 }
 
 /* CPU and memory against the largest node that offers a GPU. */
@@ -328,7 +341,10 @@ static void wanted_rest(struct readers *readers)
 	for (size_t i = 0; i < readers->node_count; i++) {
 		const struct node *node = &readers->nodes[i];
 
-		if (!offers_whole(node))
+		const char *pod = readers->pod_cpu ? readers->pod_cpu_place.source
+						   : readers->pod_memory_place.source;
+
+		if (!offers_whole(node) || !pod || !read_together(node->place.source, pod))
 			continue;
 		cpu = node->cpu_milli > cpu ? node->cpu_milli : cpu;
 		memory = node->memory_mib > memory ? node->memory_mib : memory;
@@ -340,14 +356,15 @@ static void wanted_rest(struct readers *readers)
 }
 
 /* Every node that offers a GPU has the taint. */
-static bool tainted(const struct readers *readers, const char *taint)
+static bool tainted(const struct readers *readers, const struct fact *pod, const char *taint)
 {
 	size_t offering = 0, with = 0;
 
 	for (size_t i = 0; i < readers->node_count; i++) {
 		bool has_taint = false;
 
-		if (!offers_whole(&readers->nodes[i]))
+		if (!offers_whole(&readers->nodes[i]) ||
+		    !read_together(readers->nodes[i].place.source, pod->source))
 			continue;
 		offering++;
 		for (size_t k = 0; k < readers->nodes[i].taint_count; k++)
@@ -376,52 +393,56 @@ static void untolerated(struct readers *readers)
 	for (size_t i = 0, end = facts_count(readers->facts); pod && i < end; i++) {
 		const struct fact *taint = facts_at(readers->facts, i);
 
-		if (taint->key == FACT_NODE_TAINT && tainted(readers, taint->value) &&
+		if (taint->key == FACT_NODE_TAINT && tainted(readers, pod, taint->value) &&
 		    !facts_first(readers->facts, FACT_POD_TOLERATES, taint->value) &&
 		    !tolerates_all(readers))
 			tell_of(readers, FACT_POD_TAINT_UNTOLERATED, taint->value, taint);
 	}
 }
 
-/* Does a node seen have this "key" or "key=value"? */
-static bool selected(struct readers *readers, const char *selector)
+/* Labels that somebody asks for, and that no node seen with it has. */
+static bool is_unmet(const struct readers *readers, const struct fact *fact)
 {
-	char key[FACT_VALUE_MAX];
-	char *value;
-
-	snprintf(key, sizeof(key), "%s", selector);
-	value = strchr(key, '=');
-	if (value)
-		*value++ = '\0';
-	return read_label_known(readers, read_label_hash(key, value));
+	return read_labels_seen(readers, fact->source) &&
+	       !read_label_known(readers, fact->source, fact->value);
 }
 
-/* Labels that somebody asks for, and that no node seen has. */
 static void unmet(struct readers *readers)
 {
-	size_t wanted = 0, met = 0;
 	const struct fact *last = NULL;
+	bool met = false;
 
-	if (!first(readers, FACT_SEEN_NODE_LABELS))
-		return;
 	for (size_t i = 0, end = facts_count(readers->facts); i < end; i++) {
 		const struct fact *fact = facts_at(readers->facts, i);
 
 		if (fact->key == FACT_POD_NODE_SELECTOR && strchr(fact->value, '/') &&
-		    !selected(readers, fact->value))
+		    is_unmet(readers, fact))
 			tell_of(readers, FACT_POD_SELECTOR_UNMET, fact->value, fact);
 		if (fact->key != FACT_PLUGIN_NODE_AFFINITY &&
 		    fact->key != FACT_PLUGIN_NODE_SELECTOR)
 			continue;
-		wanted++;
 		last = fact;
-		met += read_label_known(readers, read_label_hash(fact->value, NULL));
+		met |= !is_unmet(readers, fact);
 	}
-	if (wanted && !met)
+	if (last && !met)
 		tell_of(readers, FACT_PLUGIN_AFFINITY_UNMET, last->value, last);
 }
 
 /* Runtime. */
+
+/* The first of KEY that fits GLOB and was seen with OF. */
+static const struct fact *with(const struct readers *readers, const struct fact *of,
+			       enum fact_key key, const char *value)
+{
+	for (size_t i = 0; of && i < facts_count(readers->facts); i++) {
+		const struct fact *fact = facts_at(readers->facts, i);
+
+		if (fact->key == key && (!value || strcmp(fact->value, value) == 0) &&
+		    read_together(fact->source, of->source))
+			return fact;
+	}
+	return NULL;
+}
 
 static void runtime_files(struct readers *readers)
 {
@@ -430,11 +451,11 @@ static void runtime_files(struct readers *readers)
 	static const char *const own[] = { "k3s", "rke2", "k0s", "microk8s" };
 
 	for (size_t i = 0; file && i < ARRAY_SIZE(own); i++)
-		if (facts_first(readers->facts, FACT_DISTRIBUTION, own[i]) &&
-		    first(readers, FACT_CONTAINERD_NVIDIA))
+		if (with(readers, file, FACT_DISTRIBUTION, own[i]) &&
+		    with(readers, file, FACT_CONTAINERD_NVIDIA, NULL))
 			tell_of(readers, FACT_CONTAINERD_WRONG_FILE, own[i], file);
-	if (drop_in && first(readers, FACT_CONTAINERD_NO_IMPORTS) &&
-	    !first(readers, FACT_CONTAINERD_IMPORTS))
+	if (with(readers, drop_in, FACT_CONTAINERD_NO_IMPORTS, NULL) &&
+	    !with(readers, drop_in, FACT_CONTAINERD_IMPORTS, NULL))
 		tell_of(readers, FACT_CONTAINERD_DROP_IN_UNREAD, drop_in->value, drop_in);
 	if (readers->configured && !readers->restarted)
 		tell_at(readers, FACT_HOST_NO_RESTART, NULL, &readers->configured_place);
@@ -463,47 +484,58 @@ static const char *const kubernetes_releases[] = { "1.10", "1.11", "1.20", "1.26
 static void before(struct readers *readers, enum fact_key of, enum fact_key key,
 		   const char *const *releases, size_t count)
 {
-	const struct fact *version = first(readers, of);
+	for (size_t i = 0, end = facts_count(readers->facts); i < end; i++) {
+		const struct fact *version = facts_at(readers->facts, i);
 
-	for (size_t i = 0; version && i < count; i++)
-		if (compare_versions(version->value, releases[i]) < 0)
-			tell_of(readers, key, releases[i], version);
+		for (size_t k = 0; version->key == of && k < count; k++)
+			if (compare_versions(version->value, releases[k]) < 0)
+				tell_of(readers, key, releases[k], version);
+	}
 }
 
 static void cgroup_drivers(struct readers *readers)
 {
 	const struct fact *kubelet = first(readers, FACT_KUBELET_CGROUP_DRIVER);
-	const struct fact *docker = first(readers, FACT_DOCKER_CGROUP_DRIVER);
+	const struct fact *docker = with(readers, kubelet, FACT_DOCKER_CGROUP_DRIVER, NULL);
 
-	if (kubelet && docker && strcmp(kubelet->value, docker->value) != 0)
+	if (docker && strcmp(kubelet->value, docker->value) != 0)
 		tell_two(readers, FACT_KUBELET_CGROUP_DIFFERS, kubelet, docker);
 }
 
-/* Names that somebody uses and nobody has. A list is whole only when it was listed. */
-static void missing(struct readers *readers, enum fact_key used, enum fact_key have,
-		    enum fact_key key)
+/*
+ * Names that somebody uses and nobody has, where what there is was listed beside. LISTED: told by
+ * such a list, even an empty one.
+ */
+static const struct {
+	enum fact_key used, have, listed, key;
+} names[] = {
+	{ FACT_POD_RUNTIME_CLASS, FACT_RUNTIMECLASS, FACT_RUNTIMECLASS_NO_NVIDIA,
+	  FACT_POD_RUNTIME_CLASS_MISSING },
+	{ FACT_DRA_CLASS_WANTED, FACT_DRA_CLASS, FACT_SEEN_DEVICECLASS, FACT_DRA_CLASS_MISSING },
+	{ FACT_RUNTIMECLASS_HANDLER, FACT_CONTAINERD_RUNTIME, FACT_CONTAINERD_RUNTIME,
+	  FACT_RUNTIMECLASS_HANDLER_MISSING },
+	{ FACT_PLUGIN_CONFIG_LABEL, FACT_PLUGIN_CONFIG_NAME, FACT_PLUGIN_CONFIG_NAME,
+	  FACT_PLUGIN_CONFIG_UNKNOWN },
+};
+
+static void missing(struct readers *readers, size_t row)
 {
 	for (size_t i = 0, end = facts_count(readers->facts); i < end; i++) {
 		const struct fact *fact = facts_at(readers->facts, i);
 
-		if (fact->key == used && !facts_first(readers->facts, have, fact->value))
-			tell_of(readers, key, fact->value, fact);
+		if (fact->key != names[row].used ||
+		    facts_first(readers->facts, names[row].have, fact->value))
+			continue;
+		if (with(readers, fact, names[row].have, NULL) ||
+		    with(readers, fact, names[row].listed, NULL))
+			tell_of(readers, names[row].key, fact->value, fact);
 	}
 }
 
 static void missing_names(struct readers *readers)
 {
-	if (first(readers, FACT_SEEN_RUNTIMECLASS) || first(readers, FACT_RUNTIMECLASS_NO_NVIDIA))
-		missing(readers, FACT_POD_RUNTIME_CLASS, FACT_RUNTIMECLASS,
-			FACT_POD_RUNTIME_CLASS_MISSING);
-	if (first(readers, FACT_SEEN_DEVICECLASS))
-		missing(readers, FACT_DRA_CLASS_WANTED, FACT_DRA_CLASS, FACT_DRA_CLASS_MISSING);
-	if (first(readers, FACT_CONTAINERD_RUNTIME))
-		missing(readers, FACT_RUNTIMECLASS_HANDLER, FACT_CONTAINERD_RUNTIME,
-			FACT_RUNTIMECLASS_HANDLER_MISSING);
-	if (first(readers, FACT_PLUGIN_CONFIG_NAME))
-		missing(readers, FACT_PLUGIN_CONFIG_LABEL, FACT_PLUGIN_CONFIG_NAME,
-			FACT_PLUGIN_CONFIG_UNKNOWN);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		missing(readers, i);
 	if (first(readers, FACT_SEEN_RESOURCESLICE) &&
 	    !facts_first(readers->facts, FACT_DRA_SLICE_DRIVER, "gpu.*"))
 		tell_of(readers, FACT_DRA_NO_SLICES, NULL, first(readers, FACT_SEEN_RESOURCESLICE));
@@ -512,10 +544,10 @@ static void missing_names(struct readers *readers)
 static void mps_daemon(struct readers *readers)
 {
 	const struct fact *mps = facts_first(readers->facts, FACT_PLUGIN_SHARING, "mps");
-	const struct fact *listed = first(readers, FACT_SEEN_DAEMONSET);
+	const struct fact *listed = with(readers, mps, FACT_PLUGIN_POD, NULL);
 
 	if (!listed)
-		listed = first(readers, FACT_SEEN_POD_TABLE);
+		listed = with(readers, mps, FACT_SEEN_DAEMONSET, NULL);
 	if (mps && listed && readers->plugin_seen && !readers->mps_daemon)
 		tell_of(readers, FACT_MPS_DAEMON_ABSENT, NULL, mps);
 }
@@ -556,7 +588,6 @@ void combine(struct readers *readers)
 	compare(readers, FACT_HOST_FABRIC_DIFFERS, FACT_HOST_FABRIC_VERSION, FACT_DRIVER_VERSION);
 	compare(readers, FACT_CDI_STALE, FACT_CDI_DRIVER_VERSION, FACT_DRIVER_VERSION);
 	old_for_kernel(readers);
-	unknown_card(readers);
 	nodes_differ(readers);
 	image_cuda(readers);
 	all_nodes(readers);

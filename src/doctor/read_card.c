@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The model of a card: what its name says about it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -104,6 +105,14 @@ static bool model_has(const char *name, const char *word)
 	return false;
 }
 
+static const char *architecture_of(const char *model)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
+		if (model_has(model, models[i].word))
+			return models[i].architecture;
+	return NULL;
+}
+
 void read_model(struct readers *readers, const char *name, const char *end)
 {
 	char model[NAME_MAX_];
@@ -115,12 +124,8 @@ void read_model(struct readers *readers, const char *name, const char *end)
 	if (suffix && *end)
 		*suffix = '\0';
 	tell(readers, FACT_CARD_MODEL, model);
-	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
-		if (!model_has(model, models[i].word))
-			continue;
-		tell(readers, FACT_CARD_ARCHITECTURE, models[i].architecture);
-		break;
-	}
+	if (architecture_of(model))
+		tell(readers, FACT_CARD_ARCHITECTURE, architecture_of(model));
 	for (size_t i = 0; i < ARRAY_SIZE(kinds) && !known; i++)
 		if (model_has(model, kinds[i].word)) {
 			tell(readers, FACT_CARD_KIND, kinds[i].kind);
@@ -133,4 +138,32 @@ void read_model(struct readers *readers, const char *name, const char *end)
 	     has(model, "80GB HBM3")) &&
 	    !has(model, "V100"))
 		tell(readers, FACT_CARD_NVSWITCH, model);
+}
+
+/*
+ * First branch that knows an architecture, and first that no longer does (0: all do), by the
+ * release notes of the data center drivers.
+ */
+static const struct {
+	const char *architecture;
+	long first, ended;
+} branches[] = {
+	{ "kepler", 0, 495 }, { "maxwell", 0, 590 }, { "pascal", 0, 590 },
+	{ "volta", 0, 590 },  { "turing", 410, 0 },  { "ampere", 450, 0 },
+	{ "ada", 520, 0 },    { "hopper", 515, 0 },  { "blackwell", 570, 0 },
+};
+
+void read_card_and_driver(struct readers *readers, const char *model, const char *driver)
+{
+	const char *architecture = architecture_of(model);
+	char number[8];
+	long branch;
+
+	snprintf(number, sizeof(number), "%.*s", (int)strcspn(driver, "."), driver);
+	branch = count_of(number);
+	for (size_t i = 0; architecture && branch > 0 && i < ARRAY_SIZE(branches); i++)
+		if (strcmp(branches[i].architecture, architecture) == 0 &&
+		    (branch < branches[i].first ||
+		     (branches[i].ended && branch >= branches[i].ended)))
+			tellf(readers, FACT_CARD_UNKNOWN_TO_DRIVER, "%s %ld", architecture, branch);
 }

@@ -239,18 +239,19 @@ const struct key_row keys_node[] = {
 
 /* Labels. */
 
-static uint64_t hash_label(const char *key, const char *value)
+static uint64_t hash_on(uint64_t hash, const char *text, size_t length)
 {
-	uint64_t hash = 1469598103934665603u;
-
-	for (; *key; key++)
-		hash = (hash ^ (unsigned char)*key) * 1099511628211u;
-	if (!value)
-		return hash;
-	hash = (hash ^ '=') * 1099511628211u;
-	for (; *value; value++)
-		hash = (hash ^ (unsigned char)*value) * 1099511628211u;
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
 	return hash;
+}
+
+/* A file, or all files of one folder or archive (read_together()). */
+static uint64_t hash_source(const char *source)
+{
+	size_t length = strcspn(source, "/!");
+
+	return hash_on(1469598103934665603u, source, source[length] ? length + 1 : length) | 1;
 }
 
 /* An open table of hashes; what comes when it is half full is not kept. */
@@ -282,14 +283,19 @@ static void keep_label(struct readers *readers, uint64_t hash)
 	readers->label_count++;
 }
 
-bool read_label_known(const struct readers *readers, uint64_t hash)
+static bool is_kept(const struct readers *readers, uint64_t hash)
 {
 	return readers->label_hashes && readers->label_hashes[label_slot(readers, hash)] == hash;
 }
 
-uint64_t read_label_hash(const char *key, const char *value)
+bool read_labels_seen(const struct readers *readers, const char *source)
 {
-	return hash_label(key, value);
+	return is_kept(readers, hash_source(source));
+}
+
+bool read_label_known(const struct readers *readers, const char *source, const char *label)
+{
+	return is_kept(readers, hash_on(hash_source(source), label, strlen(label)) | 1);
 }
 
 static void label_count(struct readers *readers, const char *value)
@@ -425,6 +431,7 @@ bool read_label(struct readers *readers, const char *key, const char *value)
 	const char *name = strchr(key, '/');
 	bool gpu = is_gpu_label(key);
 	struct object *object;
+	uint64_t source;
 
 	if (!name || strchr(key, ' ') || (!gpu && !is_node_label(key)) || stands_elsewhere(readers))
 		return false;
@@ -433,8 +440,12 @@ bool read_label(struct readers *readers, const char *key, const char *value)
 	object->gpu_labels |= gpu;
 	object->nfd_labels |= starts(key, "feature.node.kubernetes.io/");
 	tell(readers, FACT_SEEN_NODE_LABELS, NULL);
-	keep_label(readers, hash_label(key, NULL));
-	keep_label(readers, hash_label(key, value));
+	source = hash_source(readers->source);
+	keep_label(readers, source);
+	source = hash_on(source, key, strlen(key));
+	keep_label(readers, source | 1);
+	source = hash_on(hash_on(source, "=", 1), value, strlen(value));
+	keep_label(readers, source | 1);
 	if (starts(key, "feature.node.kubernetes.io/pci-") && has(key, "10de") &&
 	    ends(key, ".present"))
 		tell(readers, FACT_NODE_LABEL_PCI, value);

@@ -390,7 +390,9 @@ static void end_manifest_want(struct readers *readers, const struct want *want)
 {
 	char both[56];
 
-	if (!want->limit[0])
+	/* A fragment may have lost its limits. */
+	if (!want->limit[0] &&
+	    (readers->object.containers || readers->object.kind[0] || readers->object.api[0]))
 		tell_at(readers, FACT_POD_REQUESTS_ONLY, want->resource, &want->place);
 	snprintf(both, sizeof(both), "%s %s", want->request, want->limit);
 	if (want->limit[0] && want->request[0] && strcmp(want->limit, want->request) != 0)
@@ -530,6 +532,7 @@ static void end_node(struct readers *readers)
 	size_t offered = 0;
 
 	end_zero(readers);
+	read_card_and_driver(readers, object->product, object->driver);
 	for (size_t i = 0; i < object->gpu_count; i++)
 		offered += object->gpus[i].capacity >= 0 || object->gpus[i].allocatable >= 0;
 	if (object->capacity || object->allocatable) {

@@ -61,6 +61,7 @@ static void driver_version(struct readers *readers, const char *text)
 	if (!copy_version(text, version, sizeof(version)))
 		return;
 	tell(readers, FACT_DRIVER_VERSION, version);
+	COPY(readers->smi.driver, version);
 	dot = strchr(version, '.');
 	tellf(readers, FACT_DRIVER_BRANCH, "%.*s", (int)(dot - version), version);
 }
@@ -726,6 +727,8 @@ static void end_listing(struct readers *readers)
 	const struct smi *smi = &readers->smi;
 
 	tell(readers, FACT_SEEN_SMI, NULL);
+	readers->listings++;
+	read_card_and_driver(readers, smi->model, smi->driver);
 	tellf(readers, FACT_DRIVER_CARDS, "%u", smi->cards);
 	if (readers->where != WHERE_UNKNOWN)
 		tellf(readers, counts[readers->where], "%u", smi->cards);

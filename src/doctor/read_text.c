@@ -55,22 +55,38 @@ bool same(const char *text, const char *other)
 	return may_begin(text, other) && strcasecmp(text, other) == 0;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 size_t split(char *line, char **ret, size_t most)
 {
 	size_t count = 0;
 
 	while (count < most) {
-		while (isspace((unsigned char)*line))
+		while (is_blank(*line))
 			line++;
 		if (!*line)
 			break;
 		ret[count++] = line;
-		while (*line && !isspace((unsigned char)*line))
+		while (*line && !is_blank(*line))
 			line++;
 		if (*line)
 			*line++ = '\0';
 	}
 	return count;
+}
+
+/* Two sources that belong to one collection: the same file, or files of one folder or archive. */
+bool read_together(const char *left, const char *right)
+{
+	size_t length = strcspn(left, "/!");
+
+	if (strcmp(left, right) == 0)
+		return true;
+	return left[length] && length == strcspn(right, "/!") && right[length] &&
+	       strncmp(left, right, length) == 0;
 }
 
 bool read_names_nvidia(const char *line)

@@ -144,7 +144,7 @@ struct cdi {
 struct smi {
 	bool any, detail, processes, no_instances;
 	unsigned cards, mig_on, mig_off, instances, row;
-	char model[NAME_MAX_], profile[24];
+	char model[NAME_MAX_], profile[24], driver[32];
 	bool models_differ, profiles_differ;
 	bool tag; /* the leaf at hand is of XML, below PARENT */
 	char parent[48];
@@ -230,10 +230,11 @@ struct readers {
 	struct kept configured_place;
 	struct kept listed, listed_container; /* nvidia-smi with cards */
 	bool mps_daemon, scheduled, plugin_seen;
+	unsigned listings;  /* of nvidia-smi with cards */
 	unsigned instances; /* of MIG, in listings of nvidia-smi */
 	struct node *nodes;
 	size_t node_count, node_capacity;
-	uint64_t *label_hashes; /* of "key=value" and of "key" */
+	uint64_t *label_hashes; /* of a collection and a key, and of the collection alone */
 	size_t label_count;
 	struct reader_map *keys;
 	unsigned char phrases[65536], phrase_next[PHRASES_MAX]; /* read_phrase.c */
@@ -269,13 +270,16 @@ void read_taint_pair(struct readers *readers, const char *key); /* key of key=va
 void read_selector(struct readers *readers, const char *key, const char *value);
 void read_plugin_kind(struct readers *readers, const char *name);
 void read_label_list(struct readers *readers, char *list);
-bool read_label_known(const struct readers *readers, uint64_t hash);
-uint64_t read_label_hash(const char *key, const char *value); /* VALUE NULL: of the key alone */
+/* Labels of nodes that were seen together with SOURCE: whether any, whether a "key" or "key=value". */
+bool read_labels_seen(const struct readers *readers, const char *source);
+bool read_label_known(const struct readers *readers, const char *source, const char *label);
 void read_distribution(struct readers *readers, const char *text);
 void read_system(struct readers *readers, const char *text); /* an operating system's name */
 void read_kernel(struct readers *readers, const char *release);
 void read_kubelet_version(struct readers *readers, const char *value);
 /* Name of a card, up to END where that stands in it. */
+/* Of one listing or node: whether this driver knows a card of that name. */
+void read_card_and_driver(struct readers *readers, const char *model, const char *driver);
 void read_model(struct readers *readers, const char *name, const char *end);
 void read_toml_header(struct readers *readers);
 bool read_runtime_item(struct readers *readers, const char *list, const char *value);
@@ -320,6 +324,7 @@ size_t split(char *line, char **ret, size_t most); /* at blanks; the line is cut
 bool read_names_nvidia(const char *line);          /* has "nv" */
 void read_phrases_init(struct readers *readers);
 void read_phrases(struct readers *readers, const char *line);
+bool read_together(const char *left, const char *right);
 bool read_is_service(const char *name);
 bool is_number(const char *text); /* digits only, at least one */
 long count_of(const char *text);  /* of digits alone, up to nine; -1 for all else */

@@ -18,7 +18,12 @@ static void feed(struct readers *readers, const char *text)
 		autofree char *line = strndup(text, length);
 
 		assert_non_null(line);
-		assert_int_equal(readers_line(readers, line, length, ++number), 0);
+		if (strncmp(line, "%%% ", 4) == 0) {
+			assert_int_equal(readers_source(readers, line + 4), 0);
+			number = 0;
+		} else {
+			assert_int_equal(readers_line(readers, line, length, ++number), 0);
+		}
 		text += length + (text[length] != '\0');
 	}
 }

@@ -6,8 +6,8 @@
 
 struct reading {
 	const char *name;
-	const char *source; /* NULL: "a.txt" */
-	const char *text;
+	const char *source;   /* NULL: "a.txt" */
+	const char *text;     /* a line "%%% name" begins another source */
 	const char *told[12]; /* conditions: "key", "key=glob" */
 	const char *untold[8];
 };
