@@ -194,7 +194,7 @@ void evidence_stop(struct daemon *daemon);
 struct ledger_evidence evidence_take(struct daemon *daemon);
 /* Ledger and evidence together; 1 when who holds what has changed. */
 int evidence_merge(struct daemon *daemon, const struct ledger_evidence *evidence);
-/* Marks the processes of INVENTORY whose Pods hold something of the card that they are on. */
+/* Marks the processes of INVENTORY whose Pods hold something of their card, and those that have ended since. */
 void evidence_mark_processes(const struct daemon *daemon, struct inventory *inventory);
 bool evidence_may_list(const struct daemon *daemon); /* no Allocate is near */
 

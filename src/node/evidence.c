@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -146,14 +147,23 @@ static bool is_granted(const struct daemon *daemon, const struct card *card, con
 	return false;
 }
 
+/* Its Pod is freed once it has ended, and the next look at the card comes after that. */
+static bool has_ended(pid_t pid)
+{
+	return kill(pid, 0) < 0 && errno == ESRCH;
+}
+
 void evidence_mark_processes(const struct daemon *daemon, struct inventory *inventory)
 {
 	for (size_t i = 0; i < inventory->card_count; i++) {
 		struct card *card = &inventory->cards[i];
 
-		for (size_t k = 0; k < card->process_count; k++)
-			card->processes[k].granted =
-				is_granted(daemon, card, card->processes[k].pod_uid);
+		for (size_t k = 0; daemon->knows_pids && k < card->process_count; k++) {
+			struct card_process *process = &card->processes[k];
+
+			process->granted = is_granted(daemon, card, process->pod_uid) ||
+					   has_ended(process->pid);
+		}
 	}
 }
 

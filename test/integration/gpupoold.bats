@@ -455,10 +455,20 @@ use_card() { # CARD [GROUP]: a process on it, in that cgroup, until unuse_card
 	inside env LD_LIBRARY_PATH=$DRIVER/usr/lib/x86_64-linux-gnu sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs"; shift; exec "$@"' \
 		- "${2:-}" "$BUILD/test/lib/cuda_probe" --device "$1" alloc $((5 << 30)) hold <"$BATS_TEST_TMPDIR/use" 3>&- 7>&- 8<&- &
 	exec 5>"$BATS_TEST_TMPDIR/use"
-	soon 5 is_used "$1"
+	soon 15 is_used "$1"
+}
+pod_group() { # UID: a cgroup of that Pod
+	GROUP=/sys/fs/cgroup/pids
+	[ -e $GROUP/cgroup.procs ] || GROUP=/sys/fs/cgroup
+	GROUP+=/gpupool-test-$$/pod$1
+	mkdir -p "$GROUP" || skip "cgroups cannot be made here"
+}
+number_of() { # the card's, by its UUID
+	scrape metrics | sed -n "s/^gpupool_card_health{gpu=\"\([0-9]*\)\",UUID=\"$1\",state=\"healthy\".*/\1/p"
 }
 unuse_card() { exec 5>&-; }
-is_used() { [ "$(metric DCGM_FI_DEV_FB_USED gpu=\"$1\")" -ge 5120 ]; }
+# A file that comes begins a look.
+is_used() { inside sh -c "rm -f $DRIVER/dev/nvidia-hint; : >$DRIVER/dev/nvidia-hint"; [ "$(metric DCGM_FI_DEV_FB_USED gpu=\"$1\")" -ge 5120 ]; }
 
 @test "a process without a grant: no new slice of its card until it ends" {
 	inside sh -c 'echo "{version: v1, gpupool: {mode: slices}}" >/run/config.yaml'
@@ -470,22 +480,38 @@ is_used() { [ "$(metric DCGM_FI_DEV_FB_USED gpu=\"$1\")" -ge 5120 ]; }
 	unuse_card
 	soon 5 counts_are $UNITS 640 640
 	# Of the Pod that holds a slice of the card it is none; on another card it is.
-	group=/sys/fs/cgroup/pids
-	[ -e $group/cgroup.procs ] || group=/sys/fs/cgroup
 	run_pod one $UNITS=12
-	card=$(ids_of one | sed 's/::.*//; q')
+	card=$(number_of "$(ids_of one | sed 's/::.*//; q')")
 	soon 5 inside grep -q 00000001-0000-4000-8000-000000000000 /run/state/ledger
-	card=$(scrape metrics | sed -n "s/^gpupool_card_health{gpu=\"\([0-9]*\)\",UUID=\"$card\",state=\"healthy\".*/\1/p")
-	group+=/gpupool-test-$$/pod00000001-0000-4000-8000-000000000000
-	mkdir -p "$group" || skip "cgroups cannot be made here"
-	use_card "$card" "$group"
+	pod_group 00000001-0000-4000-8000-000000000000
+	use_card "$card" "$GROUP"
 	not wait_for 3 counts_are $UNITS 640 560
 	unuse_card
-	use_card $(((card + 1) % 8)) "$group"
+	use_card $(((card + 1) % 8)) "$GROUP"
 	soon 5 counts_are $UNITS 640 560
 	unuse_card
 	soon 5 counts_are $UNITS 640 640
-	wait_for 5 rmdir -p --ignore-fail-on-non-empty "$group"
+	wait_for 5 rmdir -p --ignore-fail-on-non-empty "$GROUP"
+}
+
+@test "a Pod that has ended was no use without a grant until the next look at the card" {
+	NODE_LOOKS=(--probe-period=1h)
+	inside sh -c 'echo "{version: v1, gpupool: {mode: slices}}" >/run/config.yaml'
+	kubelet start
+	node_start --config-file=/run/config.yaml
+	soon 15 counts_are $UNITS 640 640
+	run_pod one $UNITS=12
+	soon 5 inside grep -q 00000001-0000-4000-8000-000000000000 /run/state/ledger
+	pod_group 00000001-0000-4000-8000-000000000000
+	use_card "$(number_of "$(ids_of one | sed 's/::.*//; q')")" "$GROUP"
+	sleep 1
+	LOOKS=$(metric gpupool_probes_total)
+	unuse_card
+	wait_for 5 rmdir -p --ignore-fail-on-non-empty "$GROUP"
+	kubelet end one
+	soon 8 is 0 metric gpupool_devices_held mode=\"slices\"
+	not looks_are 1
+	[ "$(counts $UNITS)" = "640 640" ]
 }
 
 @test "in a container: what the host has beside its driver is found where the host's root is seen" {
