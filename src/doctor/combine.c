@@ -390,6 +390,9 @@ static void untolerated(struct readers *readers)
 {
 	const struct fact *pod = first(readers, FACT_POD_RESOURCE);
 
+	/* A fragment shows no tolerations, whatever the Pod has. */
+	if (!readers->whole_gpu_pod)
+		return;
 	for (size_t i = 0, end = facts_count(readers->facts); pod && i < end; i++) {
 		const struct fact *taint = facts_at(readers->facts, i);
 
@@ -454,8 +457,11 @@ static void runtime_files(struct readers *readers)
 		if (with(readers, file, FACT_DISTRIBUTION, own[i]) &&
 		    with(readers, file, FACT_CONTAINERD_NVIDIA, NULL))
 			tell_of(readers, FACT_CONTAINERD_WRONG_FILE, own[i], file);
+	/* Of one file: the main configurations of two nodes may lie beside each other. */
 	if (with(readers, drop_in, FACT_CONTAINERD_NO_IMPORTS, NULL) &&
-	    !with(readers, drop_in, FACT_CONTAINERD_IMPORTS, NULL))
+	    strcmp(with(readers, drop_in, FACT_CONTAINERD_NO_IMPORTS, NULL)->source,
+		   drop_in->source) == 0 &&
+	    !first(readers, FACT_CONTAINERD_IMPORTS))
 		tell_of(readers, FACT_CONTAINERD_DROP_IN_UNREAD, drop_in->value, drop_in);
 	if (readers->configured && !readers->restarted)
 		tell_at(readers, FACT_HOST_NO_RESTART, NULL, &readers->configured_place);
@@ -548,7 +554,7 @@ static void mps_daemon(struct readers *readers)
 
 	if (!listed)
 		listed = with(readers, mps, FACT_SEEN_DAEMONSET, NULL);
-	if (mps && listed && readers->plugin_seen && !readers->mps_daemon)
+	if (mps && listed && readers->plugin_listed && !readers->mps_daemon)
 		tell_of(readers, FACT_MPS_DAEMON_ABSENT, NULL, mps);
 }
 

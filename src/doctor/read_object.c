@@ -459,6 +459,7 @@ static void end_gpu_pod(struct readers *readers)
 	const struct object *object = &readers->object;
 
 	keep_needs(readers);
+	readers->whole_gpu_pod |= object->describe || (object->kind[0] && object->containers);
 	if (same(object->phase, "Running") || same(object->phase, "Succeeded"))
 		tell_at(readers, FACT_POD_RUNS_WITH_GPU, object->name, &object->place);
 }

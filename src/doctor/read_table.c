@@ -479,7 +479,7 @@ void end_table(struct readers *readers)
 {
 	const struct listing *listing = &readers->listing;
 
-	readers->plugin_seen |= listing->plugin;
+	readers->plugin_listed |= listing->plugin && listing->kind == LISTING_DAEMONSETS;
 	if (listing->all && !listing->plugin &&
 	    ((listing->kind == LISTING_PODS && listing->rows >= 5) ||
 	     (listing->kind == LISTING_DAEMONSETS && listing->rows >= 2)))

@@ -224,12 +224,14 @@ struct readers {
 	struct listing listing;
 	struct host host;
 	/* Over everything. */
+	bool whole_gpu_pod;
 	long pod_cpu, pod_memory; /* milli, MiB: the most that a GPU Pod asks for */
 	struct kept pod_cpu_place, pod_memory_place;
 	bool configured, restarted; /* by a history of commands */
 	struct kept configured_place;
 	struct kept listed, listed_container; /* nvidia-smi with cards */
-	bool mps_daemon, scheduled, plugin_seen;
+	bool mps_daemon, scheduled;
+	bool plugin_listed; /* among DaemonSets */
 	unsigned listings;  /* of nvidia-smi with cards */
 	unsigned instances; /* of MIG, in listings of nvidia-smi */
 	struct node *nodes;

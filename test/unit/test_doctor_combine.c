@@ -65,6 +65,12 @@ static const struct reading readings[] = {
 	  NODE("a", "4", "Taints: dedicated=ml:NoSchedule\n") POD("1"),
 	  { "pod.taint_untolerated=dedicated" },
 	  { NULL } },
+	{ "a taint, and a fragment of a Pod",
+	  NULL,
+	  NODE("a", "4", "Taints: dedicated=ml:NoSchedule\n") "--- pod\nresources:\n  limits:\n"
+							      "    nvidia.com/gpu: 1\n",
+	  { "node.taint=dedicated", "pod.gpu=1" },
+	  { "pod.taint_untolerated" } },
 	{ "one of two nodes is tainted",
 	  NULL,
 	  NODE("a", "4", "Taints: dedicated=ml:NoSchedule\n") NODE("b", "4", "") POD("1"),
@@ -157,7 +163,10 @@ static const struct reading readings[] = {
 	{ "MPS without its daemon",
 	  NULL,
 	  "sharing:\n  mps:\n    resources:\n    - name: nvidia.com/gpu\n      replicas: 10\n"
-	  "--- kubectl get pods\nnvidia-device-plugin-abc   1/1   Running\n",
+	  "--- kubectl get ds\n"
+	  "NAME                   DESIRED   CURRENT   READY   UP-TO-DATE   AVAILABLE   NODE "
+	  "SELECTOR\n"
+	  "nvidia-device-plugin   1         1         1       1            1           <none>\n",
 	  { "plugin.sharing=mps", "plugin.replicas=10", "mps.daemon_absent" },
 	  { "plugin.sharing=time_slicing" } },
 };
