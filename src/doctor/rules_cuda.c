@@ -91,7 +91,7 @@ const struct rule doctor_rules_cuda[] = {
 		    "systemctl enable --now nvidia-fabricmanager" },
 	  .source =
 		  "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html" },
-	{ .code = "driver_capability_compute_missing",
+	{ .code = "driver_capabilities_variable",
 	  .link = REASON_LINK_CUDA,
 	  .certainty = CERTAINTY_LIKELY,
 	  .seen = { "@pod.no_compute" },
@@ -110,7 +110,7 @@ const struct rule doctor_rules_cuda[] = {
 		    "all, or capabilities [gpu] in the compose file" },
 	  .source = "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/"
 		    "docker-specialized.html" },
-	{ .code = "device_request_without_compute",
+	{ .code = "driver_capability_compute_missing",
 	  .link = REASON_LINK_CUDA,
 	  .certainty = CERTAINTY_LIKELY,
 	  .seen = { "@docker.no_compute" },
@@ -119,7 +119,7 @@ const struct rule doctor_rules_cuda[] = {
 		   "libcuda.so: cannot open shared object file", "CUDA driver library not found",
 		   "@host.no_libcuda" },
 	  .sure = { "@host.no_libcuda", "@driver.cards_container", "@driver.ok" },
-	  .explains = { "libcuda_missing", "driver_capability_compute_missing",
+	  .explains = { "libcuda_missing", "driver_capabilities_variable",
 			"image_cuda_libraries_missing" },
 	  .cause = "The container's device request names the driver capability 'utility' without "
 		   "'compute'. So NVML is put in and nvidia-smi works, but libcuda is not.",
@@ -368,5 +368,26 @@ const struct rule doctor_rules_cuda[] = {
 		    "entry" },
 	  .source = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/"
 		    "troubleshooting.html" },
+	{ .code = "library_path_lacks_nvidia",
+	  .link = REASON_LINK_CUDA,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "/usr/local/nvidia/" },
+	  .any = { "libcuda.so.1: cannot open shared object file",
+		   "libcuda.so: cannot open shared object file",
+		   "couldn't find libnvidia-ml.so library in your system",
+		   "CUDA driver library not found", "Could not load dynamic library libcuda.so" },
+	  .absent = { "@pod.no_compute", "@docker.no_compute", "@pod.no_gpu",
+		      "/usr/local/nvidia/toolkit" },
+	  .sure = { "/usr/local/nvidia/lib64", "@distribution=gke", "@node.cloud=gcp",
+		    "@host.os=cos" },
+	  .explains = { "libcuda_missing", "plugin_without_nvml", "image_cuda_libraries_missing" },
+	  .cause = "The driver's libraries are in the container under /usr/local/nvidia/lib64 (so "
+		   "on GKE and similar), and the image's loader does not look there: its "
+		   "LD_LIBRARY_PATH lacks that folder.",
+	  .cure = { "ls /usr/local/nvidia/lib64 | head; echo $LD_LIBRARY_PATH (in the container)",
+		    "Set in the Pod: "
+		    "LD_LIBRARY_PATH=/usr/local/nvidia/lib64:/usr/local/cuda/lib64, or run "
+		    "ldconfig /usr/local/nvidia/lib64 at the start" },
+	  .source = "https://cloud.google.com/kubernetes-engine/docs/how-to/gpus" },
 	{ .code = NULL },
 };

@@ -13,7 +13,7 @@ const struct rule doctor_rules_dra[] = {
 	  .absent = { "@dra.slice_driver=gpu.*" },
 	  .sure = { "@dra.no_slices", "@dra.class_missing", "@dra.gpus_override=true" },
 	  .explains = { "dra_class_missing", "dra_claims_not_allocated", "dra_no_slices",
-			"node_without_gpu" },
+			"node_without_gpu", "dra_only_compute_domains", "dra_gpu_class_missing" },
 	  .cause = "The DRA driver was installed with its part for GPUs switched off "
 		   "(resources.gpus.enabled: false), so only the classes and slices of "
 		   "ComputeDomains exist. gpuResourcesEnabledOverride alone does not switch it on.",
@@ -44,8 +44,8 @@ const struct rule doctor_rules_dra[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "device class*does not exist", "deviceclasses.resource.k8s.io*not found",
 		   "@dra.class_missing" },
-	  .absent = { "@dra.gpus_enabled=false", "@dra.api_absent" },
-	  .sure = { "@dra.class_missing", "@seen.deviceclass" },
+	  .absent = { "@dra.gpus_enabled=false", "@dra.api_absent", "@dra.class=compute-domain*" },
+	  .sure = { "@dra.class_missing" },
 	  .explains = { "dra_claims_not_allocated", "dra_no_slices" },
 	  .cause = "The claim names a device class that the cluster does not have: the DRA driver "
 		   "is not installed, its GPU part is off, or the name is spelt in another way.",
@@ -59,10 +59,10 @@ const struct rule doctor_rules_dra[] = {
 	  .link = REASON_LINK_DRA,
 	  .certainty = CERTAINTY_LIKELY,
 	  .seen = { "@dra.no_slices" },
-	  .any = { "cannot allocate all claims", "@dra.claim=pending", "@dra.class_wanted=gpu.*",
-		   "@pod.claim" },
+	  .any = { "cannot allocate all claims", "@dra.claim=pending", "@dra.pod=CrashLoopBackOff",
+		   "@dra.pod=Init:*" },
 	  .absent = { "@dra.gpus_enabled=false", "@dra.class_missing",
-		      "device class*does not exist" },
+		      "device class*does not exist", "@dra.slice_driver=compute-domain*" },
 	  .sure = { "@dra.pod=CrashLoopBackOff", "@dra.pod=Init:*", "cannot allocate all claims" },
 	  .explains = { "dra_claims_not_allocated", "insufficient_gpu", "node_without_gpu" },
 	  .cause =
@@ -137,7 +137,7 @@ const struct rule doctor_rules_dra[] = {
 		   "gpu.nvidia.com", "gpu-test", "@dra.class_wanted", "nvidia-dra" },
 	  .sure = { "@toolkit.before=1.18*", "disable-device-node-modification",
 		    "@dra.pod=Running" },
-	  .explains = { "cdi_hook_too_old", "dra_prepare_failed" },
+	  .explains = { "cdi_hook_too_old", "cdi_hook_fails", "dra_prepare_failed" },
 	  .cause = "The DRA driver's CDI specification calls a hook that only newer container "
 		   "toolkits have, and the nvidia-cdi-hook on the node is older, so the container "
 		   "does not start.",
@@ -290,7 +290,8 @@ const struct rule doctor_rules_dra[] = {
 		   "review the DRA driver's nvidiaDriverRoot", "Hint: NVIDIA_DRIVER_ROOT is set to",
 		   "failed to locate driver libraries", "failed to locate nvidia-smi" },
 	  .sure = { "@dra.driver_root", "@dra.pod=Init:*", "/driver-root" },
-	  .explains = { "dra_no_slices", "dra_driver_not_registered", "driver_not_installed" },
+	  .explains = { "dra_no_slices", "dra_driver_not_registered", "driver_not_installed",
+			"dra_only_compute_domains" },
 	  .cause = "The DRA driver looks for the GPU driver under another root than it has: "
 		   "nvidiaDriverRoot says the host's / where gpu-operator has it in "
 		   "/run/nvidia/driver, or the other way round.",
@@ -378,5 +379,89 @@ const struct rule doctor_rules_dra[] = {
 		    "Start the driver again on that node; the kubelet retries by itself" },
 	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/cm/dra/"
 		    "manager.go" },
+	{ .code = "dra_imex_address_family",
+	  .link = REASON_LINK_DRA,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "Address family not supported by protocol*50005",
+		   "50005: Address family not supported by protocol", "last error: UNKNOWN: ipv6",
+		   "imex*Address family not supported", "Query Status returned error code: 14" },
+	  .sure = { "nvidia-imex-ctl", "Startup probe failed", "compute-domain-daemon" },
+	  .explains = { "dra_compute_domain_not_ready", "dra_prepare_failed" },
+	  .cause = "The ComputeDomain's daemon or its probe uses an IPv6 address, and the node has "
+		   "no IPv6 (or the other way round), so the IMEX daemon never counts as ready.",
+	  .cure = { "cat /proc/sys/net/ipv6/conf/all/disable_ipv6 (on the node)",
+		    "Upgrade the DRA driver to 25.3.1 or later (it binds to the Pod's own "
+		    "address), or switch IPv6 on in the node's kernel" },
+	  .source = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/328" },
+	{ .code = "dra_imex_no_own_address",
+	  .link = REASON_LINK_DRA,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "No matching network interface found for any IP",
+		   "no matching network interface found*node configuration file" },
+	  .sure = { "nodes_config.cfg", "compute-domain", "IMEX version" },
+	  .explains = { "dra_compute_domain_not_ready", "dra_prepare_failed",
+			"dra_imex_unavailable" },
+	  .cause = "None of the addresses in the IMEX daemon's node list belongs to this node (or "
+		   "Pod): it started before it had its address, or the list is of another network.",
+	  .cure = { "cat /etc/nvidia-imex/nodes_config.cfg (in the ComputeDomain: "
+		    "/imexd/nodes_config.cfg); ip -br address",
+		    "Correct the list, or restart the daemon once the interface is up (systemctl "
+		    "restart nvidia-imex; delete the daemon's Pod)" },
+	  .source = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/289" },
+	{ .code = "dra_host_imex_runs",
+	  .link = REASON_LINK_DRA,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "nvidia-imex.service" },
+	  .any = { "compute-domain", "ComputeDomain", "imex-channel", "computedomain-daemon" },
+	  .absent = { "inactive (dead)", "nvidia-imex.service could not be found",
+		      "HostManagedIMEXDaemon", "hostManaged" },
+	  .sure = { "active (running)", "NV_ERR_STATE_IN_USE" },
+	  .explains = { "dra_compute_domain_not_ready", "dra_prepare_failed",
+			"dra_imex_unavailable" },
+	  .cause = "The service nvidia-imex of the host runs. The driver serves one IMEX daemon "
+		   "only, so the one that the DRA driver starts for a ComputeDomain does not come "
+		   "up.",
+	  .cure = { "systemctl disable --now nvidia-imex.service && systemctl mask "
+		    "nvidia-imex.service (on every node)",
+		    "kubectl delete pod -n nvidia-dra-driver-gpu -l "
+		    "resource.nvidia.com/computeDomain (the daemons, so that they start again)" },
+	  .source = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/524" },
+	{ .code = "dra_not_enabled_for_operator",
+	  .link = REASON_LINK_DRA,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "DRA driver is enabled in ClusterPolicy but Dynamic Resource Allocation is not "
+		   "enabled",
+		   "failed to validate DRA",
+		   "Dynamic Resource Allocation is not enabled in the kubernetes cluster" },
+	  .sure = { "ClusterPolicy validation failed", "@kubernetes.before", "ReconcileFailed" },
+	  .explains = { "dra_api_absent", "dra_no_slices", "dra_class_missing" },
+	  .cause = "gpu-operator was told to run the DRA driver, and this cluster does not serve "
+		   "Dynamic Resource Allocation, so the operator stops at its ClusterPolicy.",
+	  .cure = { "kubectl api-resources --api-group=resource.k8s.io",
+		    "Upgrade Kubernetes to 1.34 or later (or enable the gate and the API group), "
+		    "or switch the DRA driver off: kubectl patch clusterpolicy/cluster-policy "
+		    "--type=merge -p "
+		    "'{\"spec\":{\"draDriver\":{\"gpus\":{\"enabled\":false},\"computeDomains\":{"
+		    "\"enabled\":false}}}}'" },
+	  .source = "https://github.com/NVIDIA/gpu-operator/pull/1541" },
+	{ .code = "dra_spec_before_device_nodes",
+	  .link = REASON_LINK_DRA,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "@host.no_dev_nodes" },
+	  .any = { "dra-driver", "@pod.claim", "@dra.slice_driver=gpu.*", "resourceclaim",
+		   "k8s.gpu.nvidia.com", "@dra.cdi_kind" },
+	  .absent = { "@driver.smi_error_host=not_loaded", "@dra.class_missing" },
+	  .sure = { "@driver.loaded", "Could not locate /dev/nvidia",
+		    "no CUDA-capable device is detected" },
+	  .explains = { "device_nodes_missing", "no_cuda_device", "dra_prepare_failed",
+			"uvm_not_loaded" },
+	  .cause = "The DRA driver wrote its CDI specification before the node had any "
+		   "/dev/nvidia* (the module is loaded, but nothing had opened it yet), so the "
+		   "first Pods get a claim without devices.",
+	  .cure = { "nvidia-modprobe -u -c=0 (on the node), or enable nvidia-persistenced so that "
+		    "the nodes exist after each boot",
+		    "kubectl delete pod -n nvidia-dra-driver-gpu POD (the kubelet plugin of that "
+		    "node), then the Pods that lack devices" },
+	  .source = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/1380" },
 	{ .code = NULL },
 };

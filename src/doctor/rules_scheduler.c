@@ -581,5 +581,23 @@ const struct rule doctor_rules_scheduler[] = {
 		    "mutatingwebhookconfiguration NAME" },
 	  .source = "https://kubernetes.io/docs/reference/access-authn-authz/"
 		    "extensible-admission-controllers/" },
+	{ .code = "policy_needs_limits",
+	  .link = REASON_LINK_SCHEDULER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "resource requests and limits are required",
+		   "validation.gatekeeper.sh denied the request*has no", "has no resource limits",
+		   "has no cpu limit", "has no memory limit",
+		   "container*does not have*limits defined", "must have CPU and memory",
+		   "kyverno*denied the request*limits", "rule*validate-resources failed" },
+	  .sure = { "validate.kyverno.svc", "validation.gatekeeper.sh", "denied the request" },
+	  .cause = "An admission policy of the cluster (Kyverno, Gatekeeper or the like) refuses "
+		   "containers that do not say how much CPU and memory they take. The GPU is not "
+		   "the reason.",
+	  .cure = { "kubectl get clusterpolicy,constraints (which policy the message names)",
+		    "Add requests and limits for cpu and memory to every container, also init "
+		    "containers and those of the operator (its chart has values for them), or "
+		    "exclude the namespace from the policy" },
+	  .source = "https://kyverno.io/policies/best-practices/require-pod-requests-limits/"
+		    "require-pod-requests-limits/" },
 	{ .code = NULL },
 };

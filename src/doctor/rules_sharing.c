@@ -629,5 +629,71 @@ const struct rule doctor_rules_sharing[] = {
 		    "/etc/nvidia/gridd.conf",
 		    "systemctl restart nvidia-gridd" },
 	  .source = "https://docs.nvidia.com/vgpu/latest/grid-licensing-user-guide/index.html" },
+	{ .code = "sharing_config_not_read",
+	  .link = REASON_LINK_SHARING,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "sharing: {timeSlicing: {}", "@plugin.replicas" },
+	  .any = { "Insufficient nvidia.com/gpu", "nvidia-device-plugin.yml" },
+	  .absent = { "maximum request size for shared resources", "@node.label.shared" },
+	  .explains = { "gpus_all_held", "insufficient_gpu", "card_believed_shared" },
+	  .cause = "A configuration for time-slicing exists, and the running plugin has none (its "
+		   "log prints an empty sharing.timeSlicing): it is the static manifest, or its "
+		   "chart points to another ConfigMap, so nothing is shared.",
+	  .cure = { "kubectl get ds -A -o yaml | grep -E "
+		    "'image:.*device-plugin|CONFIG_FILE|configMap' -A2",
+		    "Delete the static DaemonSet and install the chart with the file: helm upgrade "
+		    "-i nvdp nvdp/nvidia-device-plugin -n nvidia-device-plugin --set "
+		    "config.name=CONFIGMAP (or --set-file config.map.config=FILE)" },
+	  .source = "https://github.com/NVIDIA/k8s-device-plugin/issues/615" },
+	{ .code = "too_many_devices_for_grpc",
+	  .link = REASON_LINK_SHARING,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "grpc: received message larger than max",
+		   "trying to send message larger than max",
+		   "message larger than max (# vs. 4194304)" },
+	  .sure = { "ListAndWatch ended unexpectedly", "volcano.sh/vgpu-memory",
+		    "aliyun.com/gpu-mem" },
+	  .explains = { "plugin_endpoint_stopped", "plugin_stream_lost", "insufficient_gpu",
+			"volcano_vgpu_not_set_up", "node_without_gpu" },
+	  .cause = "The vGPU plugin advertises a device for every MiB (or so) of memory, and the "
+		   "list is larger than the 4 MiB that the kubelet takes. It drops the list, so "
+		   "the resource stays at 0.",
+	  .cure = { "Use a larger unit: --gpu-memory-factor=10 or deviceConfig gpuMemoryFactor "
+		    "(volcano-vgpu), --memory-unit=GiB (gpushare); at most about 60000 devices a "
+		    "node",
+		    "Restart the plugin and write requests in the new unit" },
+	  .source = "https://github.com/Project-HAMi/volcano-vgpu-device-plugin/issues/99" },
+	{ .code = "mig_profile_name_differs",
+	  .link = REASON_LINK_SHARING,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "Unsupported MIG Device specified*expected*instead",
+		   "MIG profile*not found on this GPU", "mig: invalid profile",
+		   "Error getting GPU instance profile info for*ERROR_NOT_SUPPORTED" },
+	  .sure = { "@node.label.mig_state=failed", "nvidia-mig-manager",
+		    "@node.label.mig_config" },
+	  .explains = { "mig_config_failed", "mig_config_unknown", "mig_layout_does_not_fit" },
+	  .cause = "The layout names a MIG profile that this card has under another name. The "
+		   "name's memory is worked out from what the driver reports, which some drivers "
+		   "and cards round in another way (7g.79gb for 7g.80gb).",
+	  .cure = { "nvidia-smi mig -lgip (the names on this node)",
+		    "Use a layout with that name: own ConfigMap for the MIG manager "
+		    "(migManager.config.name), or a newer gpu-operator and driver" },
+	  .source = "https://github.com/NVIDIA/gpu-operator/issues/351" },
+	{ .code = "gpu_manager_chose_another_card",
+	  .link = REASON_LINK_SHARING,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "Nvidia node mismatch for pod", "candidate pod*is not correct",
+		   "pick up:*predicate: /dev/" },
+	  .sure = { "tencent.com/vcuda", "UnexpectedAdmissionError" },
+	  .explains = { "no_healthy_devices", "devices_unavailable" },
+	  .cause = "gpu-manager on the node and its scheduler extender (gpu-admission) chose "
+		   "different cards for the Pod, and it is refused. The extender's book is out of "
+		   "step, or Pods went past it.",
+	  .cure = { "kubectl get pods -A --field-selector spec.nodeName=NODE -o yaml | grep "
+		    "tencent.com/predicate-gpu-idx",
+		    "Delete the failed Pods; restart gpu-admission and gpu-manager; let all GPU "
+		    "Pods go through that extender" },
+	  .source = "https://github.com/tkestack/gpu-manager/blob/master/pkg/services/allocator/"
+		    "nvidia/allocator.go" },
 	{ .code = NULL },
 };

@@ -8,7 +8,7 @@ const struct symptom doctor_symptoms_cuda[] = {
 	  .any = { "libcuda.so.1: cannot open shared object file",
 		   "Could not load dynamic library libcuda.so", "Unable to load libcuda.so",
 		   "libcuda.so: cannot open shared object file", "@host.no_libcuda" },
-	  .remain = { "driver_capability_compute_missing", "pod_without_gpu_request",
+	  .remain = { "driver_capabilities_variable", "pod_without_gpu_request",
 		      "nvidia_not_default_runtime" },
 	  .ask = { { "nvidia-smi -L; env | grep NVIDIA_ (in the container)",
 		     "cards listed: NVIDIA_DRIVER_CAPABILITIES (or docker's device request) lacks "

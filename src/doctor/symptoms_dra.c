@@ -3,6 +3,29 @@
 #include "doctor/rule.h"
 
 const struct symptom doctor_symptoms_dra[] = {
+	{ .code = "dra_gpu_class_missing",
+	  .link = REASON_LINK_DRA,
+	  .seen = { "@dra.class=compute-domain*" },
+	  .any = { "@dra.class_missing", "device class*does not exist" },
+	  .remain = { "dra_gpus_switched_off", "dra_driver_root_wrong" },
+	  .ask = { { "helm get values -a nvidia-dra-driver-gpu -n nvidia-dra-driver-gpu | grep -A3 "
+		     "-E 'gpus:|Override'",
+		     "enabled: false: the GPU part was installed switched off." } },
+	  .source = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/438" },
+	{ .code = "dra_only_compute_domains",
+	  .link = REASON_LINK_DRA,
+	  .seen = { "@dra.no_slices", "@dra.slice_driver=compute-domain*" },
+	  .any = { "@dra.class_wanted=gpu.*", "@pod.claim", "@dra.claim=pending",
+		   "cannot allocate all claims" },
+	  .remain = { "dra_gpus_switched_off", "dra_driver_root_wrong" },
+	  .ask = { { "helm get values -a nvidia-dra-driver-gpu -n nvidia-dra-driver-gpu | grep -A3 "
+		     "-E 'gpus:|Override'",
+		     "enabled: false: the GPU part was installed switched off." },
+		   { "kubectl get pods -n nvidia-dra-driver-gpu -o wide; kubectl logs -n "
+		     "nvidia-dra-driver-gpu ds/nvidia-dra-driver-gpu-kubelet-plugin -c gpus "
+		     "--tail=40",
+		     "no container gpus: switched off; an error in it: why it finds no card." } },
+	  .source = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/438" },
 	{ .code = "dra_claims_not_allocated",
 	  .link = REASON_LINK_DRA,
 	  .any = { "cannot allocate all claims", "resourceclaim not available on the node",
