@@ -465,7 +465,7 @@ const struct rule doctor_rules_driver[] = {
 		   "version",
 		   "Please update with matching NVIDIA driver package" },
 	  .sure = { "@host.fabric_differs", "@host.service=nvidia-fabricmanager failed" },
-	  .explains = { "nvml_unknown_error" },
+	  .explains = { "nvml_unknown_error", "fabric_manager_cannot_start" },
 	  .cause = "Fabric Manager has another version than the driver and refuses to start, so "
 		   "the cards behind NVSwitches are not set up and CUDA does not work.",
 	  .cure = { "apt-get install nvidia-fabricmanager-BRANCH=VERSION || dnf install "
@@ -695,5 +695,55 @@ const struct rule doctor_rules_driver[] = {
 		    "(nvidia-dkms; for gpu-operator driver.usePrecompiled=false)" },
 	  .source = "https://github.com/NVIDIA/gpu-driver-container/tree/main/ubuntu22.04/"
 		    "precompiled" },
+	{ .code = "open_module_refuses_card",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "Open nvidia.ko is only ready for use on Data Center GPUs",
+		   "To force use of Open nvidia.ko on other GPUs",
+		   "OpenRmEnableUnsupportedGpus kernel module parameter" },
+	  .explains = { "card_does_not_start", "driver_not_loaded", "nvml_fails_on_host",
+			"plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
+			"insufficient_gpu", "no_nvidia_card" },
+	  .cause = "This release of the open kernel modules serves data-centre cards only, and "
+		   "refuses this GeForce or workstation card unless it is told otherwise.",
+	  .cure = { "Use the proprietary modules, or the open ones of release 560 or later",
+		    "Or: echo 'options nvidia NVreg_OpenRmEnableUnsupportedGpus=1' > "
+		    "/etc/modprobe.d/nvidia-open.conf, then reboot" },
+	  .source = "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/README.md" },
+	{ .code = "fabric_manager_lacks_ib_umad",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "ib_umad has not been loaded",
+		   "waiting for the mlx5_core and ib_umad kernel modules to be loaded",
+		   "is ib_umad module loaded", "umad_init: can't read ABI version" },
+	  .explains = { "fabric_manager_cannot_start" },
+	  .cause = "On this machine (NVLink 5, B200 and later) the NVSwitches are managed over "
+		   "InfiniBand: Fabric Manager and the NVLink subnet manager need the module "
+		   "ib_umad, which is not loaded.",
+	  .cure = { "modprobe ib_umad; echo ib_umad > /etc/modules-load.d/ib_umad.conf (Ubuntu: "
+		    "apt-get install linux-modules-extra-$(uname -r))",
+		    "systemctl restart nvidia-fabricmanager, or delete the driver Pod" },
+	  .source =
+		  "https://github.com/NVIDIA/gpu-driver-container/blob/main/rhel10/nvidia-driver" },
+	{ .code = "fabric_manager_cannot_start",
+	  .link = REASON_LINK_DRIVER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "nv-fabricmanager: error while loading shared libraries",
+		   "fabric manager config file item:*has an invalid value",
+		   "request to query NVSwitch device information from NVSwitch driver failed",
+		   "Failed to start NVIDIA fabric manager",
+		   "Failed to start nvidia-fabricmanager.service",
+		   "nvidia-fabricmanager.service: Failed with result" },
+	  .absent = { "don't match with driver version", "already running" },
+	  .sure = { "@card.nvswitch", "@host.service=nvidia-fabricmanager failed" },
+	  .explains = { "fabric_manager_not_running" },
+	  .cause = "Fabric Manager does not start (a library or configuration of it is missing, or "
+		   "it finds no NVSwitch), so cards behind NVSwitches stay uninitialised and CUDA "
+		   "fails with error 802.",
+	  .cure = { "journalctl -u nvidia-fabricmanager -b | tail -20; lspci | grep -i nvswitch",
+		    "Reinstall the fabric manager package of the driver's version; on machines "
+		    "without NVSwitches: systemctl disable --now nvidia-fabricmanager" },
+	  .source =
+		  "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html" },
 	{ .code = NULL },
 };

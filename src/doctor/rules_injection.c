@@ -510,5 +510,34 @@ const struct rule doctor_rules_injection[] = {
 		    "accept-nvidia-visible-devices-envvar-when-unprivileged=false, with "
 		    "deviceListStrategy volume-mounts or cdi-cri for the device plugin" },
 	  .source = "https://github.com/NVIDIA/k8s-device-plugin/issues/61" },
+	{ .code = "host_library_cache_missing",
+	  .link = REASON_LINK_INJECTION,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "error loading ldcache: open /etc/ld.so.cache",
+		   "/etc/ld.so.cache: no such file or directory", "open failed: /etc/ld.so.cache",
+		   "nvidia-container-cli*/etc/ld.so.cache*no such file" },
+	  .explains = { "wrapper_fails", "toolkit_mount_fails" },
+	  .cause = "The toolkit looks for the driver's libraries in the host's /etc/ld.so.cache, "
+		   "and this system (read-only or without ldconfig, as Talos) has none. With the "
+		   "capability 'graphics' some releases need it.",
+	  .cure = { "Ask for compute,utility only: NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+		    "Or update the toolkit, or use CDI with --library-search-path (nvidia-ctk cdi "
+		    "generate --library-search-path=DIR)" },
+	  .source = "https://github.com/siderolabs/extensions/issues/171" },
+	{ .code = "host_library_cache_incomplete",
+	  .link = REASON_LINK_INJECTION,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "missing library libcuda.so" },
+	  .any = { "nvc_info.c", "nvidia-container-cli",
+		   "libcuda.so.1: cannot open shared object file" },
+	  .sure = { "libcuda.so.1: cannot open shared object file" },
+	  .cause = "nvidia-container-cli does not find libcuda in the host's library cache, so it "
+		   "puts only a part of the driver's libraries into containers: the host's cache "
+		   "is old, or its driver installation incomplete.",
+	  .cure = { "ldconfig -p | grep -E 'libcuda.so|libnvidia-ml'; nvidia-container-cli -k -d "
+		    "/dev/tty list",
+		    "Run ldconfig on the host; if it does not list libcuda, install the driver's "
+		    "compute libraries (libnvidia-compute-BRANCH, nvidia-driver-cuda-libs)" },
+	  .source = "https://github.com/NVIDIA/libnvidia-container/blob/main/src/nvc_info.c" },
 	{ .code = NULL },
 };

@@ -660,5 +660,59 @@ const struct rule doctor_rules_plugin[] = {
 		    "'tolerations[0].key=KEY,tolerations[0].operator=Exists'" },
 	  .source =
 		  "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/" },
+	{ .code = "inotify_used_up",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "failed to create FS watcher*too many open files",
+		   "Failed to created FS watcher*too many open files",
+		   "inotify_init*too many open files", "inotify_add_watch*no space left on device",
+		   "error creating file watcher*too many open files",
+		   "too many open files*device-plugins", "device-plugins*too many open files",
+		   "failed to create fsnotify watcher: too many open files" },
+	  .explains = { "plugin_cannot_register", "node_without_gpu", "insufficient_gpu",
+			"socket_folder_rights" },
+	  .cause = "The node's inotify instances or watches are used up, so the plugin (or the "
+		   "kubelet) cannot watch the kubelet's folder and does not start.",
+	  .cure = { "sysctl fs.inotify.max_user_instances fs.inotify.max_user_watches",
+		    "sysctl -w fs.inotify.max_user_instances=8192 "
+		    "fs.inotify.max_user_watches=1048576 (and a file in /etc/sysctl.d), then "
+		    "restart the plugin's Pod" },
+	  .source = "https://github.com/NVIDIA/k8s-device-plugin/blob/main/internal/watch/"
+		    "watchers.go" },
+	{ .code = "kubelet_gate_off",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "Could not contact Kubelet, retrying" },
+	  .any = { "DevicePlugins=false", "DevicePlugins: false",
+		   "@feature_gate=DevicePlugins=false", "@kubernetes.before=1.10" },
+	  .absent = { "unknown service" },
+	  .sure = { "DevicePlugins=false", "@feature_gate=DevicePlugins=false" },
+	  .explains = { "plugin_cannot_register", "kubelet_root_elsewhere", "kubelet_socket_dead",
+			"node_without_gpu", "insufficient_gpu" },
+	  .cause = "The kubelet's feature gate DevicePlugins is off (as it is by default before "
+		   "Kubernetes 1.10), so the kubelet serves no device plugin.",
+	  .cure = { "Start the kubelet with --feature-gates=DevicePlugins=true (Environment in "
+		    "/etc/systemd/system/kubelet.service.d), then: systemctl daemon-reload && "
+		    "systemctl restart kubelet",
+		    "Better: upgrade the cluster" },
+	  .source = "https://kubernetes.io/docs/reference/command-line-tools-reference/"
+		    "feature-gates/" },
+	{ .code = "kubelet_keeps_devices",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "requested number of devices unavailable for" },
+	  .any = { "@node.gpu.free", "@host.command=restart_kubelet",
+		   "Failed to allocate device plugin resource" },
+	  .absent = { "@pod.hami", "@hami.pod", "@hami.version", "@plugin.two",
+		      "device marked unhealthy", "hami-scheduler" },
+	  .sure = { "@node.gpu.free" },
+	  .explains = { "devices_unavailable", "no_healthy_devices" },
+	  .cause = "The kubelet counts devices as given that no Pod holds any more (an allocation "
+		   "failed half way, or a record was left over), so the Pod is refused although "
+		   "the node has free GPUs.",
+	  .cure = { "kubectl describe node NODE | grep -A8 'Allocated resources'",
+		    "systemctl restart kubelet (on that node), then delete the failed Pod" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/cm/"
+		    "devicemanager/manager.go" },
 	{ .code = NULL },
 };
