@@ -32,6 +32,7 @@ static const struct {
 	{ { "TYPE", "REASON", "MESSAGE" }, LISTING_EVENTS },
 	{ { "Type", "Reason", "Message" }, LISTING_EVENTS },
 	{ { "CHART", "REVISION" }, LISTING_HELM },
+	{ { "NAME", "CAPACITY", "ALLOCATABLE" }, LISTING_CUSTOM_GPU },
 	{ { "NAME", "GPU" }, LISTING_CUSTOM_GPU },
 	{ { "NAME", "AGE" }, LISTING_CLASSES },
 };
@@ -388,9 +389,27 @@ static void chart_words(struct readers *readers, const struct row *row)
 	}
 }
 
+/* Capacity and allocatable of one node. */
+static void gpu_columns(struct readers *readers, const struct row *row)
+{
+	long capacity = count_of(row->words[1]), allocatable = count_of(row->words[2]);
+
+	if (capacity <= 0 || allocatable < 0)
+		return;
+	if (allocatable < capacity) {
+		readers->listing.short_nodes++;
+		tellf(readers, FACT_NODE_GPU_UNHEALTHY, "%ld of %ld", allocatable, capacity);
+	} else {
+		readers->listing.whole_nodes++;
+	}
+}
+
 static bool gpu_column_row(struct readers *readers, struct row *row)
 {
 	const char *value = row->count >= 2 ? row->words[row->count - 1] : "";
+
+	if (row->count == 3)
+		gpu_columns(readers, row);
 
 	if (strcmp(value, "<none>") == 0)
 		tell(readers, FACT_NODE_GPU_NONE, row->words[0]);
@@ -484,6 +503,8 @@ void end_table(struct readers *readers)
 	    ((listing->kind == LISTING_PODS && listing->rows >= 5) ||
 	     (listing->kind == LISTING_DAEMONSETS && listing->rows >= 2)))
 		tell(readers, FACT_PLUGIN_ABSENT, NULL);
+	if (listing->whole_nodes && !listing->short_nodes)
+		tell(readers, FACT_PLUGIN_OK, NULL);
 	if (listing->kind == LISTING_RUNTIMECLASSES && !listing->nvidia_class)
 		tell(readers, FACT_RUNTIMECLASS_NO_NVIDIA, NULL);
 	if (listing->kind == LISTING_SLICES && !listing->gpu_slice)

@@ -172,7 +172,7 @@ struct listing {
 	int kind;
 	bool all; /* of all namespaces */
 	bool plugin, nvidia_class, gpu_slice;
-	unsigned rows, sets;
+	unsigned rows, sets, whole_nodes, short_nodes;
 	int column, selector; /* where NODE (or GPU) and NODE SELECTOR stand; -1 */
 	bool driver_column;   /* the last one */
 	char driver[32];
