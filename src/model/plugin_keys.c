@@ -207,8 +207,8 @@ const struct plugin_key plugin_keys[] = {
 	  .minimum = 100,
 	  .maximum = 600 * SECOND,
 	  .argument = "TIME",
-	  .help = "the most that a driver is waited for, from 100ms to 10m; one that has been "
-		  "faster hangs after twice what it took, and not before 2s" },
+	  .help = "the most that a driver is waited for, from 100ms to 10m; one that is in "
+		  "use and was faster lately hangs after twice what it took, and not before 2s" },
 	{ .path = "gpupool.metricsAddress",
 	  .flags = { "metrics-address" },
 	  .kind = KEY_ADDRESS,

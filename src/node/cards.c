@@ -96,7 +96,9 @@ static int survey_prepare(const struct daemon *daemon, struct survey *survey)
 	const struct plugin_config *config = &daemon->config;
 	const char *root = cards_root(config);
 
-	survey->wish.deadline_ms = pace_patience(&daemon->pace, (unsigned)config->probe_timeout_ms);
+	survey->wish.deadline_ms = (unsigned)config->probe_timeout_ms;
+	if (daemon->events_ready)
+		survey->wish.deadline_ms = pace_patience(&daemon->pace, survey->wish.deadline_ms);
 	survey->wish.specs = wanted_specs(config);
 	survey->wish.pods = daemon->knows_pids;
 	survey->stuck = daemon->stuck;
@@ -359,6 +361,7 @@ static void survey_work(void *user)
 struct survey_job {
 	struct survey survey;
 	struct daemon *daemon;
+	bool in_use; /* the driver, by the child that listens to its events */
 };
 
 static void survey_done(void *user)
@@ -373,8 +376,8 @@ static void survey_done(void *user)
 	daemon->stuck = survey->stuck;
 	daemon->surveys++;
 	daemon->survey_ms = now - daemon->survey_began_ms;
-	pace_learn(&daemon->pace, (unsigned)daemon->survey_ms, survey->wish.deadline_ms,
-		   survey->r == 0 && !survey->inventory.problem[0]);
+	if (job->in_use)
+		pace_learn(&daemon->pace, (unsigned)daemon->survey_ms, survey->wish.deadline_ms);
 	if (!daemon->stopping) {
 		loop_timer_set(daemon->silence_timer, LOOP_NEVER, 0);
 		bool gives_up = must_give_up(daemon, survey);
@@ -395,7 +398,8 @@ static void survey_done(void *user)
 		loop_timer_set(daemon->survey_timer,
 			       daemon->survey_again
 				       ? HINT_MS
-				       : pace_pause(&daemon->pace,
+				       : pace_pause((unsigned)daemon->survey_ms,
+						    survey->wish.deadline_ms,
 						    (unsigned)daemon->config.probe_period_ms),
 			       0);
 		daemon->survey_again = false;
@@ -436,6 +440,7 @@ void cards_survey(struct daemon *daemon)
 		return;
 	}
 	job->daemon = daemon;
+	job->in_use = daemon->events_ready;
 	health_ask(&daemon->health);
 	if (loop_work_start(daemon->loop, survey_work, survey_done, job, &error) < 0) {
 		daemon_warning(daemon, "%s", error.message);
