@@ -92,8 +92,11 @@ static void leaf_name(struct readers *readers, const char *key, char *value)
 		return;
 	}
 	if (same(parent, "metadata") && readers->object.any &&
-	    !outline_below(&readers->outline, "template"))
+	    !outline_below(&readers->outline, "template")) {
 		COPY(readers->object.name, value);
+		/* The first line of an object says nothing to who reads it quoted. */
+		keep(readers, &readers->object.place);
+	}
 	if (same(parent, "env") && *value) {
 		object = read_object(readers);
 		COPY(object->env, value);

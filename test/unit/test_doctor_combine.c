@@ -217,3 +217,21 @@ TEST(readers_survive_no_memory)
 		assert_int_equal(r, -ENOMEM);
 	}
 }
+
+TEST(an_object_is_quoted_by_its_name)
+{
+	static const char *const lines[] = {
+		"apiVersion: v1", "kind: Node",  "metadata:",  "  name: a",
+		"status:",        "  capacity:", "    cpu: 8", "    memory: 1Gi"
+	};
+	autofacts *facts = facts_new();
+	autoreaders *readers = facts ? readers_new(facts) : NULL;
+
+	assert_non_null(readers);
+	assert_int_equal(readers_source(readers, "a"), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		assert_int_equal(readers_line(readers, lines[i], strlen(lines[i]), i + 1), 0);
+	assert_int_equal(readers_end(readers), 0);
+	assert_int_equal(facts_match(facts, "node.gpu.none")->line, 4);
+	assert_string_equal(facts_match(facts, "node.gpu.none")->text, "  name: a");
+}
