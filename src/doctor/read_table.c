@@ -297,6 +297,7 @@ static bool runtimeclass_row(struct readers *readers, struct row *row)
 {
 	if (row->count < 2)
 		return false;
+	readers->listing.rows++;
 	tell(readers, FACT_SEEN_RUNTIMECLASS, NULL);
 	tell(readers, FACT_RUNTIMECLASS, row->words[0]);
 	tell(readers, FACT_RUNTIMECLASS_HANDLER, row->words[1]);
@@ -308,6 +309,7 @@ static bool slice_row(struct readers *readers, struct row *row)
 {
 	if (row->count < 3)
 		return false;
+	readers->listing.rows++;
 	tell(readers, FACT_SEEN_RESOURCESLICE, NULL);
 	tell(readers, FACT_DRA_SLICE_DRIVER, row->words[2]);
 	readers->listing.gpu_slice |= starts(row->words[2], "gpu.");
@@ -505,9 +507,10 @@ void end_table(struct readers *readers)
 		tell(readers, FACT_PLUGIN_ABSENT, NULL);
 	if (listing->whole_nodes && !listing->short_nodes)
 		tell(readers, FACT_PLUGIN_OK, NULL);
-	if (listing->kind == LISTING_RUNTIMECLASSES && !listing->nvidia_class)
+	/* kubectl prints no head of an empty table: one alone has lost its rows. */
+	if (listing->kind == LISTING_RUNTIMECLASSES && listing->rows && !listing->nvidia_class)
 		tell(readers, FACT_RUNTIMECLASS_NO_NVIDIA, NULL);
-	if (listing->kind == LISTING_SLICES && !listing->gpu_slice)
+	if (listing->kind == LISTING_SLICES && listing->rows && !listing->gpu_slice)
 		tell(readers, FACT_DRA_NO_SLICES, NULL);
 	memset(&readers->listing, 0, sizeof(readers->listing));
 	readers->listing.column = readers->listing.selector = -1;

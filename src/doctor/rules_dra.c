@@ -67,10 +67,13 @@ const struct rule doctor_rules_dra[] = {
 	  .explains = { "dra_claims_not_allocated", "insufficient_gpu", "node_without_gpu" },
 	  .cause =
 		  "No node publishes GPUs to DRA: there is no ResourceSlice of gpu.nvidia.com. The "
-		  "driver's kubelet plugin does not run on the GPU nodes, or finds no card there.",
+		  "driver's kubelet plugin does not run on the GPU nodes, finds no card there, or "
+		  "its part for GPUs is switched off (then there may be slices of ComputeDomains).",
 	  .cure = { "kubectl get pods -n nvidia-dra-driver-gpu -o wide; kubectl logs -n "
 		    "nvidia-dra-driver-gpu ds/nvidia-dra-driver-gpu-kubelet-plugin -c gpus "
 		    "--tail=40",
+		    "helm get values -a -n nvidia-dra-driver-gpu nvidia-dra-driver-gpu | grep -A1 "
+		    "gpus: (enabled must be true)",
 		    "kubectl get resourceslices -o wide" },
 	  .source = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/wiki" },
 	{ .code = "dra_devices_taken",

@@ -107,13 +107,13 @@ void rewritings_release(struct rewritings *table)
 
 /* ---- sets ---- */
 
-static void add_file(struct evidence_set *set, const char *path)
+/* NAME says what belongs together: "set/file". */
+static void add_file(struct evidence_set *set, const char *path, const char *name)
 {
 	struct evidence_file *file = VEC_ADD(&set->files, &set->count, &set->capacity);
-	const char *slash = strrchr(path, '/');
 
 	assert_non_null(file);
-	file->name = strdup(slash ? slash + 1 : path);
+	file->name = strdup(name);
 	assert_non_null(file->name);
 	file->text = read_text(path, &file->length);
 }
@@ -144,7 +144,8 @@ void evidence_sets_read(struct evidence_sets *sets, const char *folder)
 			assert_non_null(set->name);
 		}
 		if (entry->fts_info == FTS_F)
-			add_file(&sets->sets[sets->count - 1], entry->fts_path);
+			add_file(&sets->sets[sets->count - 1], entry->fts_path,
+				 entry->fts_path + strlen(folder) + 1);
 	}
 	fts_close(tree);
 }
@@ -326,8 +327,7 @@ static bool is_accepted(const struct evidence_row *row, const char *code)
 	size_t length = strlen(code);
 
 	for (const char *at = row->codes; (at = strstr(at, code)); at++)
-		if ((at == row->codes || at[-1] == ',') &&
-		    (at[length] == ',' || at[length] == '\0'))
+		if ((at == row->codes || strchr(",;", at[-1])) && strchr(",;", at[length]))
 			return true;
 	return false;
 }

@@ -16,7 +16,7 @@
 struct evidence_row {
 	char *line;                               /* owns the others */
 	const char *file, *source, *link, *cause; /* LINK: of the chain, or "slow" */
-	const char *certainty, *codes;            /* CODES: "a,b" */
+	const char *certainty, *codes;            /* CODES: "a,b;c" */
 	const char *enough;                       /* "piece + piece", or "" */
 };
 struct evidence_table {

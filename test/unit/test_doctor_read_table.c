@@ -74,6 +74,12 @@ static const struct reading readings[] = {
 	  "NAME    HANDLER   AGE\nkata    kata      5d\n",
 	  { "runtimeclass.no_nvidia", "runtimeclass=kata" },
 	  { NULL } },
+	{ "heads without their rows",
+	  NULL,
+	  "--- kubectl get resourceslices\nNAME   NODE   DRIVER   POOL   AGE\n"
+	  "--- kubectl get runtimeclass\nNAME    HANDLER   AGE\n",
+	  { NULL },
+	  { "dra.no_slices", "runtimeclass.no_nvidia" } },
 	{ "nothing found",
 	  NULL,
 	  "--- kubectl get runtimeclass\nNo resources found\n",
