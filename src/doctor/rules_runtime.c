@@ -579,27 +579,6 @@ const struct rule doctor_rules_runtime[] = {
 		    "restart crio" },
 	  .source = "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/"
 		    "install-guide.html" },
-	{ .code = "toolkit_driver_root_wrong",
-	  .link = REASON_LINK_RUNTIME,
-	  .certainty = CERTAINTY_LIKELY,
-	  .any = { "initialization error: change root failed",
-		   "change root failed: no such file or directory",
-		   "nvidia-container-cli*change root failed", "failed to locate driver libraries",
-		   "/run/nvidia/driver/sbin/ldconfig*no such file",
-		   "/run/nvidia/driver/sbin/ldconfig.real: no such file",
-		   "stat failed: /run/nvidia/driver", "open failed: /run/nvidia/driver" },
-	  .explains = { "wrapper_fails", "operator_waits", "driver_validation_waits",
-			"node_without_gpu", "insufficient_gpu", "ldconfig_missing" },
-	  .cause = "The container toolkit looks for the driver in a root folder (the line 'root' "
-		   "in its configuration, usually /run/nvidia/driver) that does not exist or is "
-		   "empty: the driver is elsewhere, or its Pod is gone.",
-	  .cure = { "grep -n root /etc/nvidia-container-runtime/config.toml; ls /run/nvidia/driver",
-		    "Driver on the host: nvidia-ctk config --in-place --set "
-		    "nvidia-container-cli.root=/ (for gpu-operator --set driver.enabled=false, so "
-		    "that the toolkit is told so)",
-		    "Driver of the operator: kubectl get pods -n gpu-operator -l "
-		    "app=nvidia-driver-daemonset" },
-	  .source = "https://github.com/NVIDIA/nvidia-container-toolkit/issues/134" },
 	{ .code = "crio_hooks_folder_unread",
 	  .link = REASON_LINK_RUNTIME,
 	  .certainty = CERTAINTY_LIKELY,
@@ -622,47 +601,5 @@ const struct rule doctor_rules_runtime[] = {
 		    "/etc/crio/crio.conf.d/99-nvidia-hooks.conf "
 		    "&& systemctl restart crio" },
 	  .source = "https://github.com/NVIDIA/gpu-operator/issues/172" },
-	{ .code = "container_cli_needs_library",
-	  .link = REASON_LINK_RUNTIME,
-	  .certainty = CERTAINTY_LIKELY,
-	  .any = { "nvidia-container-cli: error while loading shared libraries: libelf",
-		   "nvidia-container-cli: error while loading shared libraries: libtirpc",
-		   "nvidia-container-cli: error while loading shared libraries: libseccomp",
-		   "nvidia-container-cli: error while loading shared libraries: libcap",
-		   "nvidia-container-cli:*version GLIBC_*not found",
-		   "nvidia-container-cli: symbol lookup error",
-		   "libnvidia-container.so.1: undefined symbol",
-		   "error while loading shared libraries: libelf.so" },
-	  .absent = { "libnvidia-container.so.1: cannot open" },
-	  .explains = { "wrapper_fails", "container_cli_missing", "node_without_gpu",
-			"insufficient_gpu" },
-	  .cause = "nvidia-container-cli does not start, because a library of the host that it "
-		   "needs is missing or is another build than it was made for (libelf, libseccomp, "
-		   "glibc).",
-	  .cure = { "ldd $(which nvidia-container-cli); ldd "
-		    "/usr/lib/x86_64-linux-gnu/libnvidia-container.so.1",
-		    "Install the missing library, or the toolkit's packages that are made for this "
-		    "distribution's release" },
-	  .source = "https://github.com/siderolabs/extensions/issues/751" },
-	{ .code = "toolkit_root_without_driver",
-	  .link = REASON_LINK_RUNTIME,
-	  .certainty = CERTAINTY_LIKELY,
-	  .seen = { "load library failed: libnvidia-ml.so.1" },
-	  .any = { "@toolkit.root=/run/nvidia/driver*", "root = \"/run/nvidia/driver\"",
-		   "/run/nvidia/driver" },
-	  .absent = { "@docker.desktop", "@docker.snap" },
-	  .sure = { "@driver.ok" },
-	  .explains = { "driver_not_installed", "wrapper_fails", "operator_waits",
-			"driver_not_loaded", "plugin_without_nvml", "node_without_gpu",
-			"insufficient_gpu" },
-	  .cause = "The container toolkit looks for the driver below /run/nvidia/driver, and there "
-		   "is none: the driver is installed on the host itself, or the operator's driver "
-		   "Pod is gone.",
-	  .cure = { "nvidia-smi; ls /run/nvidia/driver; grep -n root "
-		    "/etc/nvidia-container-runtime/config.toml",
-		    "Driver on the host: helm upgrade ... --set driver.enabled=false (the toolkit "
-		    "is then told root = \"/\"), or nvidia-ctk config --in-place --set "
-		    "nvidia-container-cli.root=/" },
-	  .source = "https://github.com/NVIDIA/nvidia-docker/issues/683" },
 	{ .code = NULL },
 };
