@@ -496,6 +496,15 @@ bool read_table_line(struct readers *readers, char *line)
 	return set_row(readers, &row) || node_row(readers, &row);
 }
 
+/* Tables of few rows. kubectl prints no head of an empty one: a head alone has lost its rows. */
+static void end_short_table(struct readers *readers, const struct listing *listing)
+{
+	if (listing->kind == LISTING_RUNTIMECLASSES && !listing->nvidia_class)
+		tell(readers, FACT_RUNTIMECLASS_NO_NVIDIA, NULL);
+	if (listing->kind == LISTING_SLICES && !listing->gpu_slice)
+		tell(readers, FACT_DRA_NO_SLICES, NULL);
+}
+
 void end_table(struct readers *readers)
 {
 	const struct listing *listing = &readers->listing;
@@ -507,11 +516,8 @@ void end_table(struct readers *readers)
 		tell(readers, FACT_PLUGIN_ABSENT, NULL);
 	if (listing->whole_nodes && !listing->short_nodes)
 		tell(readers, FACT_PLUGIN_OK, NULL);
-	/* kubectl prints no head of an empty table: one alone has lost its rows. */
-	if (listing->kind == LISTING_RUNTIMECLASSES && listing->rows && !listing->nvidia_class)
-		tell(readers, FACT_RUNTIMECLASS_NO_NVIDIA, NULL);
-	if (listing->kind == LISTING_SLICES && listing->rows && !listing->gpu_slice)
-		tell(readers, FACT_DRA_NO_SLICES, NULL);
+	if (listing->rows)
+		end_short_table(readers, listing);
 	memset(&readers->listing, 0, sizeof(readers->listing));
 	readers->listing.column = readers->listing.selector = -1;
 }
