@@ -263,7 +263,6 @@ bool read_resource(struct readers *readers, const char *key, char *value);
 bool read_allocated(struct readers *readers, char **words, size_t count);
 struct object *read_object(struct readers *readers); /* the one at hand, begun when there is none */
 bool read_label(struct readers *readers, const char *key, const char *value);
-bool read_containerd_leaf(struct readers *readers, const char *key, char *value);
 void read_env(struct readers *readers, const char *name, const char *value);
 void read_image(struct readers *readers, const char *image);
 void read_toleration(struct readers *readers, char *value);
