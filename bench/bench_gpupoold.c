@@ -3,20 +3,21 @@
  * What gpupoold costs on a node of eight cards with every unit listed, on the simulated driver, before the
  * fake kubelet (root; else SKIP): memory, time from exec to Register with what a run before it knew, from
  * kubelet.sock to all resources listed, an admission (GetPreferredAllocation, Allocate and the ledger on the
- * disk), processor time while nothing happens. One JSON object, then TAP: one result a budget.
+ * disk), processor time while nothing happens. One JSON object, then TAP: one result a budget; then the same
+ * machine beside NVIDIA's plugin where there is one (peer_plugin.h).
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "containers.h"
 #include "fake_kubelet.h"
+#include "peer_plugin.h"
+#include "process.h"
 
 #define PLUGINS    WORK "/device-plugins"
 #define PODS       WORK "/pod-resources.sock"
@@ -120,57 +121,6 @@ static pid_t start_daemon(void)
 	return pid;
 }
 
-static void stop_daemon(pid_t pid, int number)
-{
-	int status;
-
-	kill(pid, number);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-}
-
-static double number_in(const char *line)
-{
-	const char *colon = strchr(line, ':');
-
-	return colon ? strtod(colon + 1, NULL) : 0;
-}
-
-/* Sum of the rows of /proc/PID/FILE that begin with NAME, in KiB. */
-static double memory_of(pid_t pid, const char *file, const char *name)
-{
-	autofree char *text = NULL;
-	char path[64];
-	double sum = 0;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	if (file_read(path, 1u << 20, &text, NULL, NULL) < 0)
-		return 0;
-	for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
-		if (strncmp(line, name, strlen(name)) == 0)
-			sum += number_in(line);
-	return sum;
-}
-
-/* Seconds of processor time, with that of children that have ended or without. */
-static double cpu_of(pid_t pid, bool children)
-{
-	autofree char *text = NULL;
-	char path[64];
-	unsigned field = 3; /* proc(5): what follows the name in brackets */
-	double ticks = 0;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (file_read(path, 4096, &text, NULL, NULL) < 0)
-		return 0;
-	char *rest = strrchr(text, ')');
-	rest = rest ? rest + 2 : NULL;
-	for (char *word; (word = strsep(&rest, " ")); field++)
-		if (field == 14 || field == 15 || (children && (field == 16 || field == 17)))
-			ticks += strtod(word, NULL);
-	return ticks / (double)sysconf(_SC_CLK_TCK);
-}
-
 static void idle(struct bench *bench, unsigned ms)
 {
 	bench->over_us = now_us() + ms * 1e3;
@@ -260,7 +210,7 @@ static bool print_and_judge(const struct numbers *n)
 	       "\"cpu_of_helpers_percent\": %.2f}\n",
 	       n->private_kb, n->rss_kb, n->register_ms, n->listed_ms, n->admit_p50_ms,
 	       n->admit_p99_ms, n->cpu_percent, n->cpu_children_percent);
-	puts("1..5");
+	puts("1..6");
 	good &= judge(1, "private memory", n->private_kb, MEMORY_KB, "KiB");
 	good &= judge(2, "resident memory", n->rss_kb, MEMORY_KB, "KiB");
 	good &= judge(3, "exec to Register with what is known", n->register_ms, 100, "ms");
@@ -292,7 +242,7 @@ static bool bench_run(void)
 	/* A first run, so that the second one knows the machine. */
 	pid_t pid = time_register(&bench, &numbers.register_ms);
 	idle(&bench, 2000);
-	stop_daemon(pid, SIGKILL);
+	stop_process(pid, SIGKILL);
 	idle(&bench, 500);
 	pid = time_register(&bench, &numbers.register_ms);
 	idle(&bench, 3000);
@@ -302,11 +252,13 @@ static bool bench_run(void)
 	idle(&bench, 1000);
 	numbers.private_kb = memory_of(pid, "smaps_rollup", "Private_");
 	numbers.rss_kb = memory_of(pid, "status", "VmRSS:");
-	stop_daemon(pid, SIGTERM);
+	stop_process(pid, SIGTERM);
 	fake_kubelet_free(bench.kubelet);
 	loop_timer_stop(tick);
 	loop_free(bench.loop);
-	return print_and_judge(&numbers);
+	bool good = print_and_judge(&numbers);
+	peer_plugin_bench(6);
+	return good;
 }
 
 int main(void)
