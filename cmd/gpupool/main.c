@@ -38,7 +38,7 @@ static const struct program program = {
 		"\n"
 		"GPUPOOL_DRIVER_ROOT in the environment does what --driver-root does.",
 	.commands = commands,
-	.see_also = "*gpupool-runtime*(8), *runc*(8), *crun*(1)",
+	.see_also = "*gpupool-runtime*(8), *gpupoold*(8), *runc*(8), *crun*(1)",
 };
 
 int main(int argc, char **argv)

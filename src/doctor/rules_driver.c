@@ -17,7 +17,8 @@ const struct rule doctor_rules_driver[] = {
 		   "versions. The packages were upgraded while the old module stayed loaded, so "
 		   "every program that asks the driver is refused.",
 	  .cure = { "cat /proc/driver/nvidia/version; nvidia-smi",
-		    "kubectl drain NODE --ignore-daemonsets --delete-emptydir-data", "reboot" },
+		    "kubectl drain NODE --ignore-daemonsets --delete-emptydir-data", "reboot",
+		    "kubectl uncordon NODE" },
 	  .source = "https://github.com/NVIDIA/k8s-device-plugin/issues/1431" },
 	{ .code = "kernel_without_module",
 	  .link = REASON_LINK_DRIVER,
@@ -455,7 +456,8 @@ const struct rule doctor_rules_driver[] = {
 	  .cure = { "fuser -v /dev/nvidia*; lsmod | grep nvidia",
 		    "kubectl drain NODE --ignore-daemonsets --delete-emptydir-data",
 		    "Stop what remains (systemctl stop nvidia-persistenced nvidia-dcgm "
-		    "display-manager), then delete the driver Pod, or reboot" },
+		    "display-manager), then delete the driver Pod, or reboot",
+		    "kubectl uncordon NODE" },
 	  .source = "https://github.com/NVIDIA/gpu-driver-container/blob/main/ubuntu22.04/"
 		    "nvidia-driver" },
 	{ .code = "fabric_manager_version",

@@ -134,7 +134,8 @@ const struct rule doctor_rules_slow[] = {
 		   "them out from its next reset on.",
 	  .cure = { "nvidia-smi -q -d PAGE_RETIREMENT",
 		    "kubectl drain NODE --ignore-daemonsets; nvidia-smi --gpu-reset -i GPU (or "
-		    "reboot); more than 60 retired pages: replace the card" },
+		    "reboot); kubectl uncordon NODE",
+		    "More than 60 retired pages: replace the card" },
 	  .source = "https://docs.nvidia.com/deploy/dynamic-page-retirement/index.html" },
 	{ .code = "slow_persistence_off",
 	  .link = REASON_LINK_DRIVER,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { TEXT_WIDTH = 96 };
+enum { TEXT_WIDTH = 79, OTHER_MAX = 4096 };
 
 /* How a link's state is marked, and the arrow between links. */
 static const struct {
@@ -22,21 +22,24 @@ static const struct {
 	  " \xe2\x86\x92 " },
 };
 
-/* Appends TEXT in lines of at most TEXT_WIDTH bytes, each after INDENT blanks. */
-static void add_wrapped(struct strbuf *out, int indent, const char *text)
+/* Appends TEXT in lines of at most TEXT_WIDTH bytes: the first after INDENT blanks, others FURTHER. */
+static void add_wrapped(struct strbuf *out, int indent, int further, const char *text)
 {
-	int width = TEXT_WIDTH - indent, used = 0;
+	int used = indent;
+	bool begins = true;
 
 	strbuf_addf(out, "%*s", indent, "");
 	while (*text) {
 		int length = (int)strcspn(text, " ");
 
-		if (used && used + 1 + length > width) {
-			strbuf_addf(out, "\n%*s", indent, "");
-			used = 0;
+		if (!begins && used + 1 + length > TEXT_WIDTH) {
+			strbuf_addf(out, "\n%*s", further, "");
+			used = further;
+			begins = true;
 		}
-		strbuf_addf(out, "%s%.*s", used ? " " : "", length, text);
-		used += length + (used != 0);
+		strbuf_addf(out, "%s%.*s", begins ? "" : " ", length, text);
+		used += length + !begins;
+		begins = false;
 		text += length;
 		text += strspn(text, " ");
 	}
@@ -83,6 +86,38 @@ static void add_evidence(struct strbuf *out, const struct finding *finding, size
 			    finding->evidence[i].text);
 }
 
+/* Is the first line of A, all that is shown of a finding which is not the first, also that of B? */
+static bool same_line(const struct finding *a, const struct finding *b)
+{
+	return a->evidence_count && b->evidence_count &&
+	       a->evidence[0].line == b->evidence[0].line &&
+	       strcmp(a->evidence[0].source, b->evidence[0].source) == 0 &&
+	       strcmp(a->evidence[0].text, b->evidence[0].text) == 0;
+}
+
+/* One finding in short: BEFORE stands above it in the same list, or is NULL. */
+static void add_other(struct strbuf *out, const struct finding *finding,
+		      const struct finding *before)
+{
+	const struct rule *rule = finding->rule;
+	autostrbuf head = STRBUF_INIT(OTHER_MAX);
+
+	strbuf_addf(&head, "%s, %s (%s): %.*s.", reason_link_to_string(rule->link), rule->code,
+		    certainty_to_string(finding->certainty), first_sentence(rule->cause),
+		    rule->cause);
+	if (strbuf_failed(&head))
+		out->failed = head.failed;
+	else
+		add_wrapped(out, 2, 4, head.data);
+	if (before && same_line(finding, before))
+		strbuf_addf(out, "      %s:%llu: the same line\n", finding->evidence[0].source,
+			    (unsigned long long)finding->evidence[0].line);
+	else
+		add_evidence(out, finding, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(rule->cure) && rule->cure[i]; i++)
+		strbuf_addf(out, "      %s %s\n", i ? "     " : "cure:", rule->cure[i]);
+}
+
 static const char *is_how(const struct finding *finding)
 {
 	return finding->rule->slow ? "works slowly" : "is broken";
@@ -94,7 +129,7 @@ static void add_first(struct strbuf *out, const struct finding *finding)
 
 	strbuf_addf(out, "\nThe link \"%s\" %s: %s (%s).\n", reason_link_to_string(rule->link),
 		    is_how(finding), rule->code, certainty_to_string(finding->certainty));
-	add_wrapped(out, 2, rule->cause);
+	add_wrapped(out, 2, 2, rule->cause);
 	strbuf_adds(out, "\n  Seen:\n");
 	add_evidence(out, finding, SIZE_MAX);
 	add_cure(out, rule, 2);
@@ -104,17 +139,9 @@ static void add_others(struct strbuf *out, const struct verdict *verdict, size_t
 		       const char *title)
 {
 	for (size_t i = from; i < to; i++) {
-		const struct finding *finding = &verdict->findings[i];
-		const struct rule *rule = finding->rule;
-
 		if (i == from)
 			strbuf_addf(out, "\n%s\n", title);
-		strbuf_addf(out, "  %s, %s (%s): %.*s.\n", reason_link_to_string(rule->link),
-			    rule->code, certainty_to_string(finding->certainty),
-			    first_sentence(rule->cause), rule->cause);
-		add_evidence(out, finding, 1);
-		for (size_t j = 0; j < ARRAY_SIZE(rule->cure) && rule->cure[j]; j++)
-			strbuf_addf(out, "      %s %s\n", j ? "     " : "cure:", rule->cure[j]);
+		add_other(out, &verdict->findings[i], i > from ? &verdict->findings[i - 1] : NULL);
 	}
 }
 
@@ -124,7 +151,7 @@ static void add_asks(struct strbuf *out, const struct verdict *verdict)
 		if (i == 0)
 			strbuf_adds(out, "\nThis would tell more:\n");
 		strbuf_addf(out, "  %s\n", verdict->asks[i].command);
-		add_wrapped(out, 6, verdict->asks[i].tells);
+		add_wrapped(out, 6, 6, verdict->asks[i].tells);
 	}
 }
 
@@ -188,7 +215,7 @@ int rule_to_text(const struct rule *rule, struct strbuf *out)
 {
 	strbuf_addf(out, "%s: the link \"%s\" %s\n\n", rule->code,
 		    reason_link_to_string(rule->link), rule->slow ? "works slowly" : "is broken");
-	add_wrapped(out, 2, rule->cause);
+	add_wrapped(out, 2, 2, rule->cause);
 	add_cure(out, rule, 2);
 	strbuf_adds(out, "\n");
 	add_conditions(out, "seen:", rule->seen, ARRAY_SIZE(rule->seen));

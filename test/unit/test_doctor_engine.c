@@ -329,6 +329,37 @@ TEST(text_names_the_link_the_lines_and_the_cure)
 	verdict_release(&verdict);
 }
 
+TEST(text_says_a_line_once_and_fits_a_terminal)
+{
+	static const struct rule long_rules[] = {
+		{ .code = "no_card",
+		  .link = REASON_LINK_DRIVER,
+		  .cause = "There is none, however long it is looked for in each of the many slots "
+			   "that the board has.",
+		  .cure = { "Put one in." },
+		  .source = "https://example.org/2" },
+		{ .code = NULL },
+	};
+	static const struct rule *const rules[] = { long_rules, late_rules };
+	static const struct rulebook book = { rules, 2, own_symptom_tables, 1 };
+	struct verdict verdict;
+	autostrbuf text = STRBUF_INIT(65536);
+
+	ask(&book, "\n0/3 nodes are available", &verdict);
+	assert_int_equal(verdict_to_text(&verdict, false, &text), 0);
+	assert_non_null(strstr(
+		text.data,
+		"Possible causes:\n"
+		"  driver, no_card (possible): There is none, however long it is looked for in\n"
+		"    each of the many slots that the board has.\n"
+		"      report.txt:2: 0/3 nodes are available\n"
+		"      cure: Put one in.\n"
+		"  plugin, wrong_flag (possible): The flag is wrong.\n"
+		"      report.txt:2: the same line\n"
+		"      cure: correct it\n"));
+	verdict_release(&verdict);
+}
+
 TEST(short_of_memory_is_said)
 {
 	for (unsigned n = 0;; n++) {
