@@ -466,5 +466,55 @@ const struct rule doctor_rules_dra[] = {
 		    "kubectl delete pod -n nvidia-dra-driver-gpu POD (the kubelet plugin of that "
 		    "node), then the Pods that lack devices" },
 	  .source = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/1380" },
+	{ .code = "dra_claim_full",
+	  .link = REASON_LINK_DRA,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "resourceclaim in use",
+		   "claim already reserved for the maximum number of consumers",
+		   "status.reservedFor: Too many" },
+	  .absent = { "Successfully assigned" },
+	  .sure = { "@dra.claim=*reserved*", "reservedFor:" },
+	  .explains = { "dra_claims_not_allocated" },
+	  .cause =
+		  "The claim is allocated and cannot be reserved for one more Pod: a ResourceClaim "
+		  "takes at most 256 of them, and Pods that ended may still stand in its list.",
+	  .cure = { "kubectl get resourceclaim NAME -n NAMESPACE -o "
+		    "jsonpath='{.status.reservedFor[*].name}'",
+		    "Delete Pods that ended, or use a second claim (or a ResourceClaimTemplate, "
+		    "that is one for each Pod)" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/scheduler/framework/"
+		    "plugins/dynamicresources/dynamicresources.go" },
+	{ .code = "dra_allocation_times_out",
+	  .link = REASON_LINK_DRA,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "timed out trying to allocate devices", "timed out trying to allocate" },
+	  .absent = { "Successfully assigned" },
+	  .sure = { "DynamicResources", "filterTimeout" },
+	  .explains = { "dra_claims_not_allocated" },
+	  .cause = "The scheduler did not find devices for the claim within its time (10 s a "
+		   "node): the claim has so many requests, constraints or selectors over so many "
+		   "devices that trying them all takes longer.",
+	  .cure = { "kubectl get resourceslices -o wide; kubectl get resourceclaim NAME -n "
+		    "NAMESPACE -o yaml (how many requests and constraints)",
+		    "Make the claim narrower: fewer requests, a selector that leaves few devices",
+		    "filterTimeout of the plugin DynamicResources in the scheduler's configuration "
+		    "gives it more time" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/scheduler/framework/"
+		    "plugins/dynamicresources/dynamicresources.go" },
+	{ .code = "dra_old_claim_prepared",
+	  .link = REASON_LINK_DRA,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "old ResourceClaim with same name*still exists",
+		   "still exists (previous pod force-deleted" },
+	  .sure = { "FailedPrepareDynamicResources", "--force" },
+	  .explains = { "dra_prepare_failed", "dra_claim_not_created" },
+	  .cause = "The kubelet still holds a claim of the same name from a Pod that was deleted "
+		   "by force, and gives the new Pod no device until the old one is taken back.",
+	  .cure = { "kubectl get pods -n nvidia-dra-driver-gpu -o wide (the DRA driver must run on "
+		    "that node to take the old claim back)",
+		    "Wait a minute; if it stays: systemctl restart kubelet (on that node)",
+		    "Delete Pods without --force --grace-period=0" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/cm/dra/"
+		    "manager.go" },
 	{ .code = NULL },
 };

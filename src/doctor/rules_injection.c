@@ -602,5 +602,22 @@ const struct rule doctor_rules_injection[] = {
 		    "is then told root = \"/\"), or nvidia-ctk config --in-place --set "
 		    "nvidia-container-cli.root=/" },
 	  .source = "https://github.com/NVIDIA/nvidia-docker/issues/683" },
+	{ .code = "sandboxutils_crashes",
+	  .link = REASON_LINK_INJECTION,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "_Cfunc_nvSandboxUtilsShutdown", "_Cfunc_nvSandboxUtilsInit",
+		   "nvsandboxutils*free(): invalid pointer",
+		   "free(): invalid pointer*nvsandboxutils", "nvsandboxutils*SIGSEGV" },
+	  .sure = { "did not terminate successfully: exit status 2",
+		    "signal arrived during cgo execution" },
+	  .explains = { "wrapper_fails", "cdi_device_unknown" },
+	  .cause = "The container toolkit crashes inside of the driver's library "
+		   "libnvidia-sandboxutils, which some releases of the driver have with an error "
+		   "in it, so no container with a GPU starts.",
+	  .cure = { "nvidia-ctk --version; nvidia-smi (1.17.5 to 1.17.9 do not call that library)",
+		    "Upgrade the driver of the node, or the toolkit to a release after 1.18.0",
+		    "nvidia-ctk cdi generate --feature-flag=disable-nvsandboxutils "
+		    "--output=/var/run/cdi/nvidia.yaml (a specification without it)" },
+	  .source = "https://github.com/NVIDIA/nvidia-container-toolkit/issues/1398" },
 	{ .code = NULL },
 };

@@ -220,7 +220,8 @@ const struct rule doctor_rules_plugin[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "ListAndWatch ended unexpectedly for device plugin",
 		   "unknown Device Plugin nvidia.com/", "endpoint*has been stopped",
-		   "Mark all resources Unhealthy for resource", "Endpoint became unhealthy" },
+		   "Mark all resources Unhealthy for resource", "Endpoint became unhealthy",
+		   "endpoint not found in cache for a registered resource" },
 	  .absent = { "@host.command=reboot" },
 	  .sure = { "@plugin.pod=CrashLoopBackOff", "@plugin.not_ready" },
 	  .explains = { "no_healthy_devices", "insufficient_gpu", "admitted_before_plugin",
@@ -714,5 +715,39 @@ const struct rule doctor_rules_plugin[] = {
 		    "systemctl restart kubelet (on that node), then delete the failed Pod" },
 	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/cm/"
 		    "devicemanager/manager.go" },
+	{ .code = "kubelet_hook_failed",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "Internal PreCreateContainer hook failed",
+		   "Internal PreStartContainer hook failed", "PreCreateHookError",
+		   "PreStartHookError" },
+	  .sure = { "kubelet_internal_checkpoint", "cpu_manager_state", "memory_manager_state" },
+	  .cause = "The kubelet's own managers of CPUs, memory or devices failed for this "
+		   "container before it was made: their records on the node and the Pod do not fit "
+		   "each other.",
+	  .cure = { "journalctl -u kubelet --since -10min | grep -i -E 'manager|hook'",
+		    "kubectl drain NODE; rm /var/lib/kubelet/cpu_manager_state "
+		    "/var/lib/kubelet/memory_manager_state; systemctl restart kubelet (after a "
+		    "change of these policies)" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/kuberuntime/"
+		    "kuberuntime_container.go" },
+	{ .code = "xid_marks_one_replica",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "device marked unhealthy: GPU-*::#", "device marked unhealthy: MIG-*::#",
+		   "device marked unhealthy: *gpu.shared*::#" },
+	  .absent = { "fallen off the bus", "Marking all devices as unhealthy" },
+	  .sure = { "XidCriticalError: Xid=", "@node.gpu.unhealthy" },
+	  .explains = { "unhealthy_never_recovers", "insufficient_gpu", "no_healthy_devices",
+			"devices_unavailable" },
+	  .cause = "The card is shared, and after its error the plugin took out only the replica "
+		   "that its log names: the other replicas of the same bad card are given to Pods "
+		   "as before.",
+	  .cure = { "nvidia-smi -q -d ECC,ROW_REMAPPER; dmesg | grep Xid (on the node: what the "
+		    "card has)",
+		    "kubectl cordon NODE, and delete the Pods of that card",
+		    "kubectl delete pod -n NAMESPACE PLUGIN-POD once the card is well (it never "
+		    "looks again)" },
+	  .source = "https://github.com/NVIDIA/k8s-device-plugin/issues/1929" },
 	{ .code = NULL },
 };

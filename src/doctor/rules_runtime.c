@@ -601,5 +601,39 @@ const struct rule doctor_rules_runtime[] = {
 		    "/etc/crio/crio.conf.d/99-nvidia-hooks.conf "
 		    "&& systemctl restart crio" },
 	  .source = "https://github.com/NVIDIA/gpu-operator/issues/172" },
+	{ .code = "toolkit_restarts_engine",
+	  .link = REASON_LINK_RUNTIME,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "error reading from server: EOF" },
+	  .any = { "Sending SIGHUP signal to containerd", "Successfully signaled containerd",
+		   "Restarting containerd", "nvidia-toolkit*Restarting" },
+	  .sure = { "containerd.sock: connect: connection refused",
+		    "containerd.service: Scheduled restart", "Stopping containerd" },
+	  .cause = "The operator's toolkit Pod restarts containerd each time it starts or ends, "
+		   "and other Pods of the node that were just being made fail or hang in the "
+		   "middle of it.",
+	  .cure = { "kubectl delete pod -n NAMESPACE POD (those that hang in Init or Pending)",
+		    "journalctl -u containerd | grep -c 'Starting containerd' (more than one or "
+		    "two a day: find out why the toolkit Pod restarts)",
+		    "Install the toolkit on the node, and set toolkit.enabled=false for the "
+		    "operator" },
+	  .source = "https://github.com/NVIDIA/gpu-operator/issues/991" },
+	{ .code = "docker_features_dropped",
+	  .link = REASON_LINK_RUNTIME,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "nvidia-ctk runtime configure*--cdi.enabled" },
+	  .any = { "turn on the containerd image store", "not supported for the docker driver",
+		   "does not currently support exporting manifest lists",
+		   "containerd-snapshotter*no longer" },
+	  .sure = { "Wrote updated config to /etc/docker/daemon.json", "daemon.json" },
+	  .cause = "nvidia-ctk runtime configure --cdi.enabled wrote Docker's daemon.json anew, "
+		   "and kept only its own feature 'cdi': others that were set there "
+		   "(containerd-snapshotter, buildkit) are gone.",
+	  .cure = { "jq .features /etc/docker/daemon.json",
+		    "Add what is missing beside it: {\"features\": {\"cdi\": true, "
+		    "\"containerd-snapshotter\": true}}",
+		    "systemctl restart docker" },
+	  .source = "https://github.com/NVIDIA/nvidia-container-toolkit/blob/main/pkg/config/"
+		    "engine/docker/docker.go" },
 	{ .code = NULL },
 };

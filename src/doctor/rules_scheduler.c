@@ -214,7 +214,8 @@ const struct rule doctor_rules_scheduler[] = {
 		   "had taint {node.kubernetes.io/not-ready",
 		   "had taint {node.kubernetes.io/unreachable",
 		   "had taint {node.kubernetes.io/disk-pressure",
-		   "had taint {node.kubernetes.io/memory-pressure" },
+		   "had taint {node.kubernetes.io/memory-pressure",
+		   "node(s) had unknown conditions" },
 	  .absent = { "Successfully assigned" },
 	  .sure = { "@node.not_ready", "NodeNotReady", "Kubelet stopped posting node status",
 		    "NodeHasDiskPressure" },
@@ -259,7 +260,8 @@ const struct rule doctor_rules_scheduler[] = {
 	  .link = REASON_LINK_SCHEDULER,
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "didn't match Pod's node affinity", "didn't match node selector",
-		   "didn't match Pod's node selector" },
+		   "didn't match Pod's node selector",
+		   "didn't match scheduler-enforced node affinity", "pod affinity terms conflict" },
 	  .absent = { "Insufficient nvidia.com/", "Successfully assigned",
 		      "nvidia-device-plugin*didn't match" },
 	  .sure = { "@pod.selector_unmet" },
@@ -449,7 +451,8 @@ const struct rule doctor_rules_scheduler[] = {
 	  .link = REASON_LINK_SCHEDULER,
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "tasks in gang unschedulable", "pod group is not ready",
-		   "waiting for minCount pods from a gang" },
+		   "waiting for minCount pods from a gang",
+		   "pod group*to appear in scheduling queue" },
 	  .absent = { "queue resource quota insufficient" },
 	  .sure = { "minAvailable", "minMember", "Insufficient nvidia.com/" },
 	  .explains = { "insufficient_gpu" },
@@ -494,7 +497,10 @@ const struct rule doctor_rules_scheduler[] = {
 	  .any = { "unbound immediate PersistentVolumeClaims", "had volume node affinity conflict",
 		   "match PersistentVolume's node affinity",
 		   "didn't find available persistent volumes to bind",
-		   "persistentvolumeclaim*not found", "had no available volume zone" },
+		   "persistentvolumeclaim*not found", "had no available volume zone",
+		   "did not have enough free storage", "bound to non-existent pv",
+		   "node(s) had no available disk", "ReadWriteOncePod access mode already in-use",
+		   "node(s) exceed max volume count" },
 	  .absent = { "Successfully assigned" },
 	  .sure = { "@pod.status=Pending", "ProvisioningFailed", "WaitForFirstConsumer" },
 	  .explains = { "insufficient_gpu", "taint_unknown" },
@@ -599,5 +605,94 @@ const struct rule doctor_rules_scheduler[] = {
 		    "exclude the namespace from the policy" },
 	  .source = "https://kyverno.io/policies/best-practices/require-pod-requests-limits/"
 		    "require-pod-requests-limits/" },
+	{ .code = "node_disk_short",
+	  .link = REASON_LINK_SCHEDULER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "Insufficient ephemeral-storage" },
+	  .absent = { "Insufficient nvidia.com/", "Successfully assigned" },
+	  .sure = { "ephemeral-storage:", "@pod.status=Pending" },
+	  .explains = { "affinity_matches_no_node", "taint_unknown" },
+	  .cause = "The Pod asks for more local disk (ephemeral-storage) than the nodes that it "
+		   "could use have left. The GPU is not the reason.",
+	  .cure = { "kubectl describe node NODE | grep -A10 'Allocated resources' (the row "
+		    "ephemeral-storage)",
+		    "Ask for less ephemeral-storage, or give the Pod a volume" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/scheduler/framework/"
+		    "plugins/noderesources/fit.go" },
+	{ .code = "node_name_unmet",
+	  .link = REASON_LINK_SCHEDULER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "didn't match the requested node name", "Predicate NodeName failed" },
+	  .absent = { "Successfully assigned" },
+	  .sure = { "@pod.node_name", "nodeName:" },
+	  .explains = { "insufficient_gpu", "taint_unknown" },
+	  .cause = "The Pod names its node (spec.nodeName), and no node has that name: it is "
+		   "misspelt, or the node left the cluster.",
+	  .cure = { "kubectl get nodes",
+		    "Take nodeName out of the Pod, and choose nodes by a label (nodeSelector)" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/scheduler/framework/"
+		    "plugins/nodename/node_name.go" },
+	{ .code = "host_port_taken",
+	  .link = REASON_LINK_SCHEDULER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "didn't have free ports for the requested pod ports",
+		   "Predicate NodePorts failed" },
+	  .absent = { "Insufficient nvidia.com/", "Successfully assigned" },
+	  .sure = { "hostPort:", "hostNetwork: true", "Host Port:" },
+	  .explains = { "affinity_matches_no_node", "taint_unknown" },
+	  .cause = "The Pod wants a port of the node itself (hostPort or hostNetwork), and another "
+		   "Pod on each possible node has it. The GPU is not the reason.",
+	  .cure = { "kubectl get pods -A -o wide --field-selector spec.nodeName=NODE (which Pods "
+		    "run there with hostNetwork)",
+		    "Take hostPort out of the Pod (a Service reaches it without), or choose "
+		    "another port" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/scheduler/framework/"
+		    "plugins/nodeports/node_ports.go" },
+	{ .code = "node_lacks_feature",
+	  .link = REASON_LINK_SCHEDULER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "didn't match Pod's required features", "node declared features check failed" },
+	  .absent = { "Insufficient nvidia.com/", "Successfully assigned" },
+	  .sure = { "declaredFeatures", "@pod.status=Pending" },
+	  .explains = { "affinity_matches_no_node", "taint_unknown" },
+	  .cause = "The Pod uses something that the kubelets of the nodes do not declare "
+		   "(status.declaredFeatures): they are older than the control plane, or their "
+		   "feature gate is off.",
+	  .cure = { "kubectl get nodes -o "
+		    "custom-columns=NAME:.metadata.name,VERSION:.status.nodeInfo.kubeletVersion,"
+		    "FEATURES:.status.declaredFeatures",
+		    "Bring the kubelets to the control plane's release, or take the feature out of "
+		    "the Pod" },
+	  .source = "https://github.com/kubernetes/enhancements/tree/master/keps/sig-node/"
+		    "5328-node-declared-features" },
+	{ .code = "gpu_count_negative",
+	  .link = REASON_LINK_SCHEDULER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "resources.limits[*/*Invalid value*must be greater than or equal to 0",
+		   "resources.requests[*/*Invalid value*must be greater than or equal to 0" },
+	  .sure = { "resources.limits[nvidia.com/", "resources.requests[nvidia.com/" },
+	  .explains = { "insufficient_gpu" },
+	  .cause = "The Pod asks for a negative number of GPUs (usually a template's arithmetic), "
+		   "so it is refused when it is submitted.",
+	  .cure = { "Ask for a whole number of 0 or more: limits: {nvidia.com/gpu: 1}",
+		    "helm template CHART | grep -B3 nvidia.com/gpu (what the template makes of its "
+		    "values)" },
+	  .source = "https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/"
+		    "validation.go" },
+	{ .code = "gpu_at_pod_level",
+	  .link = REASON_LINK_SCHEDULER,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "spec.resources.limits[*/*Unsupported value",
+		   "spec.resources.requests[*/*Unsupported value",
+		   "spec.resources.limits*Unsupported value: nvidia.com/",
+		   "spec.resources.requests*Unsupported value: nvidia.com/" },
+	  .sure = { "spec.resources.limits[nvidia.com/", "spec.resources.requests[nvidia.com/" },
+	  .explains = { "gpu_resource_name_wrong" },
+	  .cause = "The GPU stands under the resources of the whole Pod (spec.resources), which "
+		   "takes only CPU, memory and huge pages. A GPU belongs to a container.",
+	  .cure = { "Move nvidia.com/gpu to spec.containers[].resources.limits of the container "
+		    "that uses it" },
+	  .source = "https://kubernetes.io/docs/concepts/configuration/"
+		    "manage-resources-containers/" },
 	{ .code = NULL },
 };

@@ -209,7 +209,7 @@ const struct rule doctor_rules_sharing[] = {
 	  .link = REASON_LINK_SHARING,
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "has no MIG devices configured", "@card.mig_empty",
-		   "but no configured MIG devices" },
+		   "but no configured MIG devices", "No GPU instances found: Not Found" },
 	  .absent = { "More than one MIG device type" },
 	  .sure = { "@card.mig_empty",
 		    "At least one device with migEnabled=true was not configured correctly",
@@ -695,5 +695,32 @@ const struct rule doctor_rules_sharing[] = {
 		    "Pods go through that extender" },
 	  .source = "https://github.com/tkestack/gpu-manager/blob/master/pkg/services/allocator/"
 		    "nvidia/allocator.go" },
+	{ .code = "hami_core_lock_dead",
+	  .link = REASON_LINK_SHARING,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "Fail to lock shrreg in # seconds", "Lock shrreg timeout, try fix" },
+	  .sure = { "HAMI-core Warn", "4pdvGPU Warn" },
+	  .explains = { "hami_memory_limit" },
+	  .cause = "A process of the container was killed while it held the lock of HAMi's shared "
+		   "record, and the others wait for it: they hang, and do not come back by "
+		   "themselves.",
+	  .cure = { "kubectl delete pod POD (its record is made anew)",
+		    "Upgrade HAMi; its later releases take the lock back from processes that are "
+		    "gone" },
+	  .source = "https://github.com/Project-HAMi/HAMi-core/issues/86" },
+	{ .code = "hami_core_illegal_device",
+	  .link = REASON_LINK_SHARING,
+	  .certainty = CERTAINTY_LIKELY,
+	  .seen = { "Illegal device id" },
+	  .any = { "HAMI-core", "libvgpu", "4pdvGPU" },
+	  .sure = { "Segmentation fault", "SIGSEGV", "multiprocess_memory_limit.c" },
+	  .explains = { "nccl_without_network" },
+	  .cause = "HAMi's library in the container counts memory to a card that does not exist: "
+		   "it misreads newer calls for memory (cuMemCreate, as NCCL and llama.cpp use "
+		   "them), and the program crashes.",
+	  .cure = { "Upgrade HAMi (its library libvgpu.so on the nodes), and make the Pod anew",
+		    "Until then set NCCL_CUMEM_ENABLE=0 in the container, or "
+		    "CUDA_DISABLE_CONTROL=true, that is without limits" },
+	  .source = "https://github.com/Project-HAMi/HAMi-core/issues/276" },
 	{ .code = NULL },
 };
