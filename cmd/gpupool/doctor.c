@@ -129,30 +129,22 @@ static int judge_evidence(const struct doctor_options *options, struct doctor *d
 	return outcome == DOCTOR_HEALTHY && !whole ? EXIT_RIGHTS : (int)codes[outcome];
 }
 
-static int doctor_run(void *data, int argc, char **argv)
+/* OPERANDS are evidence, as is what --from names. */
+static int read_and_judge(const struct doctor_options *options, size_t operand_count,
+			  char **operands)
 {
-	const struct doctor_options *options = data;
+	const struct option_list *from = &options->from;
 	struct error error = ERROR_INIT;
 	bool whole = true;
 
-	(void)argc;
-	(void)argv;
-	if (options->list)
-		return print_list(options);
-	if (options->explain)
-		return print_explained(options);
-	if (options->from.count == 0) {
-		say("doctor needs evidence: say --from FILE, --from DIR, or --from - for what is "
-		    "pasted");
-		return EXIT_USAGE;
-	}
 	cleanup(doctor_freep) struct doctor *doctor = doctor_new();
 	if (!doctor) {
 		error_no_memory(&error);
 		return no_verdict(&error);
 	}
-	for (size_t i = 0; i < options->from.count; i++) {
-		int r = evidence_read(doctor, options->from.items[i], &whole, &error);
+	for (size_t i = 0; i < from->count + operand_count; i++) {
+		const char *name = i < from->count ? from->items[i] : operands[i - from->count];
+		int r = evidence_read(doctor, name, &whole, &error);
 
 		if (r < 0)
 			return fail(r == -ENOENT || r == -ENOTDIR ? EXIT_USAGE : EXIT_RIGHTS,
@@ -161,10 +153,31 @@ static int doctor_run(void *data, int argc, char **argv)
 	return judge_evidence(options, doctor, whole);
 }
 
+static int doctor_run(void *data, int argc, char **argv)
+{
+	const struct doctor_options *options = data;
+
+	if ((options->list || options->explain) && argc) {
+		say("doctor reads nothing with --list and --explain, but '%s' was given; remove it",
+		    argv[0]);
+		return EXIT_USAGE;
+	}
+	if (options->list)
+		return print_list(options);
+	if (options->explain)
+		return print_explained(options);
+	if (options->from.count == 0 && argc == 0) {
+		say("doctor needs evidence: say --from FILE, --from DIR, or --from - for what is "
+		    "pasted");
+		return EXIT_USAGE;
+	}
+	return read_and_judge(options, (size_t)argc, argv);
+}
+
 const struct command command_doctor = {
 	.name = "doctor",
 	.summary = "say which link between driver and Pod is broken, and what cures it",
-	.operands = "",
+	.operands = "[FILE|DIR|-...]",
 	.description =
 		"Reads evidence of any kind and form: what kubectl prints (describe, get, events, "
 		"logs; as tables, YAML or JSON), the kernel's log and the journal, the files of "
@@ -173,6 +186,9 @@ const struct command command_doctor = {
 		"gzip, xz, bzip2, zstd). Nothing is asked of a machine or cluster. Order, "
 		"headings, "
 		"wrapped and missing lines do not matter. Secrets are not repeated.\n"
+		"\n"
+		"An operand is evidence too: gpupool doctor report.txt is gpupool doctor --from "
+		"report.txt.\n"
 		"\n"
 		"The first lines say how each link of the chain is: known to work, suspect, "
 		"broken, or unknown. Then come the most probable cause, the lines that say so, and "
