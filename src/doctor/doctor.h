@@ -106,7 +106,7 @@ enum doctor_outcome verdict_outcome(const struct verdict *verdict);
 int verdict_to_json(const struct verdict *verdict, struct json_object **ret, struct error *error);
 
 /*
- * Appends the text for people: the chain on one line, the first cause with evidence and cure, the others
+ * Appends the text for people: the chain on two lines, the first cause with evidence and cure, the others
  * short, what to ask. UNICODE: the output shows more than ASCII. 0 or the failure of OUT.
  */
 int verdict_to_text(const struct verdict *verdict, bool unicode, struct strbuf *out);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { TEXT_WIDTH = 79, OTHER_MAX = 4096 };
+enum { TEXT_WIDTH = 79, OTHER_MAX = 4096, LINKS_OF_LINE = 4 };
 
 /* How a link's state is marked, and the arrow between links. */
 static const struct {
@@ -61,10 +61,12 @@ static int first_sentence(const char *text)
 	return (int)(length && text[length - 1] == '.' ? length - 1 : length);
 }
 
+/* In two lines: with the widest marks of ASCII one has 107 columns. */
 static void add_chain(struct strbuf *out, const struct verdict *verdict, bool unicode)
 {
 	for (int link = 0; link < REASON_LINK_MAX; link++)
-		strbuf_addf(out, "%s%s %s", link ? signs[unicode].arrow : "",
+		strbuf_addf(out, "%s%s%s %s", link && link % LINKS_OF_LINE == 0 ? "\n " : "",
+			    link ? signs[unicode].arrow : "",
 			    reason_link_to_string((enum reason_link)link),
 			    signs[unicode].marks[verdict->chain[link]]);
 	strbuf_addc(out, '\n');

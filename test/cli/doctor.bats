@@ -41,7 +41,8 @@ exec(sys.argv[1])' "$1"
 
 @test "what is broken is said with its lines and its cure, and the exit code is 1" {
 	run -1 gpupool doctor --from broken.txt
-	[[ ${lines[0]} == *"driver"*"runtime"*"plugin"*"scheduler"*"injection"*"cuda"*"sharing"*"dra"* ]]
+	[[ ${lines[0]} == *"driver"*"runtime"*"plugin"*"scheduler"* ]]
+	[[ ${lines[1]} == *"injection"*"cuda"*"sharing"*"dra"* ]]
 	[[ $output == *'The link "driver" is broken: driver_library_mismatch ('* ]]
 	[[ $output == *'broken.txt:2: Failed to initialize NVML: Driver/library version mismatch'* ]]
 	[[ $output == *'Cure:'*'reboot'* ]]
@@ -62,6 +63,10 @@ exec(sys.argv[1])' "$1"
 		run -1 gpupool doctor $way --json <broken.txt
 		is_verdict 'assert v["findings"][0]["code"] == "driver_library_mismatch"
 assert v["findings"][0]["evidence"][0]["line"] == 2' <<<"$output"
+	done
+	for way in broken.txt - 'folder other.txt' '--from other.txt broken.txt' '-- broken.txt'; do
+		run -1 gpupool doctor --json $way <broken.txt
+		is_verdict 'assert v["findings"][0]["code"] == "driver_library_mismatch"' <<<"$output"
 	done
 	run -1 gpupool doctor --from <(cat broken.txt)
 	run -1 gpupool doctor --from folder
@@ -107,8 +112,10 @@ assert v["findings"][0]["evidence"][0]["line"] == 2' <<<"$output"
 @test "mistakes of the command line are 2, and name what to type" {
 	run -2 gpupool doctor
 	[[ $output == *'--from FILE'* ]]
-	run -2 gpupool doctor broken.txt
-	[[ $output == *'takes no operand'* ]]
+	run -2 gpupool doctor --list broken.txt
+	[[ $output == *"'broken.txt' was given; remove it"* ]]
+	run -2 gpupool doctor broken.txt gone.txt
+	[[ $output == *'gone.txt'*'No such file'* ]]
 	run -2 gpupool doctor --from absent.txt
 	[[ $output == *'absent.txt'*'No such file'* ]]
 	run -2 gpupool doctor --explain no_such_code
@@ -133,8 +140,10 @@ assert v["findings"][0]["evidence"][0]["line"] == 2' <<<"$output"
 @test "marks are ASCII where the terminal knows no more" {
 	LC_ALL=C run -1 gpupool doctor --from broken.txt
 	[[ ${lines[0]} == 'driver [X] > runtime [ ] >'* ]]
+	((${#lines[0]} < 80 && ${#lines[1]} < 80))
 	LC_ALL=C.UTF-8 run -1 gpupool doctor --from broken.txt
-	[[ ${lines[0]} == 'driver ✗ → runtime · →'* ]]
+	[[ ${lines[0]} == 'driver ✗ → runtime · → plugin · → scheduler ·' ]]
+	[[ ${lines[1]} == '  → injection · → cuda · → sharing · → dra ·' ]]
 }
 
 @test "no escape of the evidence or of its name reaches the terminal" {

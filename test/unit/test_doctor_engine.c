@@ -308,24 +308,23 @@ TEST(text_names_the_link_the_lines_and_the_cure)
 
 	ask(&own_book, "x\n  library version mismatch\nfour lanes only", &verdict);
 	assert_int_equal(verdict_to_text(&verdict, false, &text), 0);
-	assert_string_equal(text.data,
-			    "driver [X] > runtime [ ] > plugin [ ] > scheduler [ ] > injection [ ] "
-			    "> cuda [?] > sharing [ ] > dra [ ]\n"
-			    "\n"
-			    "The link \"driver\" is broken: module_old (likely).\n"
-			    "  The module is old. It was not loaded again.\n"
-			    "\n"
-			    "  Seen:\n"
-			    "      report.txt:2: library version mismatch\n"
-			    "\n"
-			    "  Cure:\n"
-			    "      reboot\n"
-			    "      nvidia-smi\n"
-			    "\n"
-			    "Found as well:\n"
-			    "  cuda, slow_link (certain): The card is slow.\n"
-			    "      report.txt:3: four lanes only\n"
-			    "      cure: seat it again\n");
+	assert_string_equal(text.data, "driver [X] > runtime [ ] > plugin [ ] > scheduler [ ]\n"
+				       "  > injection [ ] > cuda [?] > sharing [ ] > dra [ ]\n"
+				       "\n"
+				       "The link \"driver\" is broken: module_old (likely).\n"
+				       "  The module is old. It was not loaded again.\n"
+				       "\n"
+				       "  Seen:\n"
+				       "      report.txt:2: library version mismatch\n"
+				       "\n"
+				       "  Cure:\n"
+				       "      reboot\n"
+				       "      nvidia-smi\n"
+				       "\n"
+				       "Found as well:\n"
+				       "  cuda, slow_link (certain): The card is slow.\n"
+				       "      report.txt:3: four lanes only\n"
+				       "      cure: seat it again\n");
 	verdict_release(&verdict);
 }
 
