@@ -260,6 +260,7 @@
 	M(KUBELET_CGROUP_DIFFERS, "kubelet.cgroup_differs", "the kubelet's and the engine's cgroup driver differ", "combine") \
 	M(KUBELET_CPU_POLICY, "kubelet.cpu_policy", "none, static", "kubernetes") \
 	M(KUBELET_TOPOLOGY_POLICY, "kubelet.topology_policy", "none, best-effort, restricted, single-numa-node", "kubernetes") \
+	M(KUBELET_DEVICE_TWICE, "kubelet.device_twice", "a GPU that the kubelet's checkpoint gives to two Pods", "plugin") \
 	M(KUBELET_ROOT, "kubelet.root", "a root that is not /var/lib/kubelet", "host, kubernetes") \
 	M(NFD_POD, "nfd.pod", "STATUS of a node-feature-discovery Pod", "tables") \
 	M(NFD_ABSENT, "nfd.absent", "node labels were seen, and none is of node-feature-discovery", "kubernetes, labels") \

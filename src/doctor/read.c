@@ -309,6 +309,8 @@ int readers_source(struct readers *readers, const char *name)
 	}
 	*slot = copy;
 	readers->source = copy;
+	readers->checkpoint.count = 0;
+	readers->checkpoint.gpu = false;
 	readers->text[0] = '\0';
 	readers->place = (struct fact_place){ copy, 0, readers->text, 0 };
 	readers->heading[0] = '\0';

@@ -101,7 +101,44 @@ static void leaf_desired(struct readers *readers, const char *key, char *value)
 		tell(readers, FACT_PLUGIN_NO_PODS, readers->object.name);
 }
 
+/* The kubelet's checkpoint: entries of a Pod, a container, a resource and its devices. */
+static void leaf_pod_uid(struct readers *readers, const char *key, char *value)
+{
+	(void)key;
+	COPY(readers->checkpoint.pod, value);
+	readers->checkpoint.gpu = false;
+}
+
+static void leaf_resource_name(struct readers *readers, const char *key, char *value)
+{
+	(void)key;
+	readers->checkpoint.gpu = is_gpu_resource(value);
+}
+
+/* Containers of one Pod may follow each other on a device; two Pods may not. */
+static void device_given(struct readers *readers, const char *device)
+{
+	struct checkpoint *checkpoint = &readers->checkpoint;
+
+	if (!checkpoint->gpu || !*checkpoint->pod || !*device || strlen(device) >= NAME_MAX_)
+		return;
+	for (size_t i = 0; i < checkpoint->count; i++) {
+		if (strcmp(checkpoint->given[i].device, device) != 0)
+			continue;
+		if (strcmp(checkpoint->given[i].pod, checkpoint->pod) != 0)
+			tell(readers, FACT_KUBELET_DEVICE_TWICE, device);
+		return;
+	}
+	if (checkpoint->count == ARRAY_SIZE(checkpoint->given))
+		return;
+	COPY(checkpoint->given[checkpoint->count].device, device);
+	COPY(checkpoint->given[checkpoint->count].pod, checkpoint->pod);
+	checkpoint->count++;
+}
+
 const struct key_row keys_plugin[] = {
+	{ "poduid", leaf_pod_uid },
+	{ "resourcename", leaf_resource_name },
 	{ "desired number of nodes scheduled", leaf_desired },
 	{ "desirednumberscheduled", leaf_desired },
 	{ "replicas", leaf_replicas },
@@ -125,6 +162,10 @@ const struct key_row keys_plugin[] = {
 
 bool read_plugin_item(struct readers *readers, const char *list, const char *value)
 {
+	if (outline_below(&readers->outline, "DeviceIDs") || same(list, "DeviceIDs")) {
+		device_given(readers, value);
+		return true;
+	}
 	if (!same(list, "deviceListStrategy"))
 		return false;
 	tell(readers, FACT_PLUGIN_STRATEGY, value);

@@ -190,6 +190,16 @@ struct host {
 	unsigned lsmod_rows, lspci_rows, rows;
 };
 
+/* The kubelet's record of given devices, kubelet_internal_checkpoint. */
+struct checkpoint {
+	char pod[NAME_MAX_]; /* of the entry at hand */
+	bool gpu;            /* it is about a GPU resource */
+	struct {
+		char device[NAME_MAX_], pod[NAME_MAX_];
+	} given[CARDS_MAX]; /* what is beyond is not compared */
+	size_t count;
+};
+
 /* What the heading, or the name of the source where there is none, is about. */
 enum {
 	HINT_HISTORY = 1,
@@ -223,6 +233,7 @@ struct readers {
 	struct smi smi;
 	struct listing listing;
 	struct host host;
+	struct checkpoint checkpoint;
 	/* Over everything. */
 	bool whole_gpu_pod;
 	long pod_cpu, pod_memory; /* milli, MiB: the most that a GPU Pod asks for */

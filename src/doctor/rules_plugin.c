@@ -749,5 +749,20 @@ const struct rule doctor_rules_plugin[] = {
 		    "kubectl delete pod -n NAMESPACE PLUGIN-POD once the card is well (it never "
 		    "looks again)" },
 	  .source = "https://github.com/NVIDIA/k8s-device-plugin/issues/1929" },
+	{ .code = "two_pods_on_one_card",
+	  .link = REASON_LINK_PLUGIN,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "@kubelet.device_twice" },
+	  .sure = { "@host.command=reboot", "@host.uptime_short" },
+	  .explains = { "cuda_out_of_memory" },
+	  .cause = "The kubelet's record gives one GPU to two Pods, usually since a reboot after "
+		   "which the plugin named its cards anew, so both compute on the same card.",
+	  .cure = { "kubectl get pods -A -o custom-columns=UID:.metadata.uid,NAME:.metadata.name "
+		    "(the two Pods of the record)",
+		    "kubectl delete pod POD (one of the two), and see whether its successor gets "
+		    "another card",
+		    "deviceIDStrategy: uuid in the plugin's configuration: an index can be another "
+		    "card after a reboot" },
+	  .source = "https://github.com/NVIDIA/k8s-device-plugin/issues/536" },
 	{ .code = NULL },
 };

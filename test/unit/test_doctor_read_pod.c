@@ -22,6 +22,24 @@ static const struct reading readings[] = {
 	  "}\n}\n",
 	  { "pod.gpu.requests_without_limits=example.org/gpu", "pod.gpu=2", "pod.gpu.many=2" },
 	  { "pod.no_gpu" } },
+	{ "the kubelet's record, a card given twice",
+	  NULL,
+	  "{\"Data\":{\"PodDeviceEntries\":[{\"PodUID\":\"0d7\",\"ContainerName\":\"a\","
+	  "\"ResourceName\":"
+	  "\"nvidia.com/"
+	  "gpu\",\"DeviceIDs\":{\"-1\":[\"GPU-4f\"]}},{\"PodUID\":\"91b\",\"ResourceName\":"
+	  "\"nvidia.com/gpu\",\"DeviceIDs\":{\"0\":[\"GPU-11\",\"GPU-4f\"]}}]}}\n",
+	  { "kubelet.device_twice=GPU-4f" },
+	  { "kubelet.device_twice=GPU-11" } },
+	{ "the kubelet's record, one Pod, other resources, another file",
+	  NULL,
+	  "{\"PodUID\":\"0d7\",\"ResourceName\":\"nvidia.com/gpu\",\"DeviceIDs\":[\"GPU-4f\"]}\n"
+	  "{\"PodUID\":\"0d7\",\"ResourceName\":\"nvidia.com/gpu\",\"DeviceIDs\":[\"GPU-4f\"]}\n"
+	  "{\"PodUID\":\"1\",\"ResourceName\":\"example.com/nic\",\"DeviceIDs\":[\"0\"]}\n"
+	  "{\"PodUID\":\"2\",\"ResourceName\":\"example.com/nic\",\"DeviceIDs\":[\"0\"]}\n%%% b\n"
+	  "{\"PodUID\":\"91b\",\"ResourceName\":\"nvidia.com/gpu\",\"DeviceIDs\":[\"GPU-4f\"]}\n",
+	  { NULL },
+	  { "kubelet.device_twice" } },
 	{ "one line of JSON",
 	  NULL,
 	  "{\"kind\":\"Pod\",\"spec\":{\"containers\":[{\"resources\":{\"limits\":"
