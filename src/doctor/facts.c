@@ -44,7 +44,8 @@ enum fact_key fact_key_find(const char *condition)
 	size_t length = strcspn(condition, "=");
 
 	for (int key = 0; key < FACT_MAX; key++)
-		if (strncmp(fact_names[key], condition, length) == 0 && !fact_names[key][length])
+		if (*fact_names[key] == *condition &&
+		    strncmp(fact_names[key], condition, length) == 0 && !fact_names[key][length])
 			return (enum fact_key)key;
 	return FACT_INVALID;
 }

@@ -43,10 +43,12 @@ sys.stdout.buffer.write(random.randbytes(4 << 20))' >junk.bin
 	done
 }
 
-@test "a line of 1 GiB takes no memory, and what stands before it is found" {
-	{ echo "$MESSAGE"; head -c 1G /dev/zero | tr '\0' a; } |
+@test "a line without an end takes no memory, and what stands before it is found" {
+	# A quarter of it is more than may be held, too.
+	[ "${GPUPOOL_TEST_SCALE:-1}" -ge 100 ] && size=1G || size=256M
+	{ echo "$MESSAGE"; head -c $size /dev/zero | tr '\0' a; } |
 		(run -1 within 200 gpupool doctor --from -; [[ $output == *driver_library_mismatch* ]])
-	truncate -s 1G sparse
+	truncate -s $size sparse
 	run -3 within 200 gpupool doctor --from sparse
 }
 
