@@ -73,6 +73,9 @@ struct verdict {
 	size_t finding_count;
 	struct doctor_question *asks;
 	size_t ask_count;
+	/* What keeps a Pod from running and is no link of the chain; static. NULL: nothing, or there are
+	 * findings. */
+	const char *outside;
 };
 
 void verdict_release(struct verdict *verdict);

@@ -301,6 +301,48 @@ static bool is_nothing_known(const struct verdict *verdict)
 	return true;
 }
 
+/*
+ * A Pod that does not run, for a reason that no row knows: nobody may call that healthy. How to add a
+ * status: its fact, where it belongs; the first that fits is said.
+ */
+static const struct {
+	const char *facts[8], *sentence;
+	struct doctor_question ask;
+} outside[] = {
+	{ { "pod.status=*ImagePullBackOff", "pod.status=*ErrImagePull",
+	    "pod.status=*ErrImageNeverPull", "pod.status=*InvalidImageName" },
+	  "The image of a Pod is not pulled, so its container never started. This is outside of "
+	  "the chain from driver to Pod: look at the image's name, the registry and the network.",
+	  { "kubectl describe pod POD", "the event 'Failed to pull image' says why." } },
+	{ { "pod.status=*CrashLoopBackOff", "pod.status=*StartError",
+	    "pod.status=*RunContainerError", "pod.status=*CreateContainer*Error",
+	    "pod.status=ContainerCannotRun" },
+	  "A container of a Pod does not start or does not stay up, and nothing seen ties that to "
+	  "a link of the chain from driver to Pod.",
+	  { "kubectl logs POD --previous; kubectl describe pod POD",
+	    "why it ended: its own last lines, its exit code, a probe that fails." } },
+};
+
+static bool is_seen(const struct facts *facts, const char *const *list, size_t most)
+{
+	for (size_t i = 0; i < most && list[i]; i++)
+		if (facts_match(facts, list[i]))
+			return true;
+	return false;
+}
+
+static int add_outside(const struct facts *facts, struct verdict *verdict)
+{
+	if (verdict->finding_count || verdict->ask_count)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(outside); i++)
+		if (is_seen(facts, outside[i].facts, ARRAY_SIZE(outside[i].facts))) {
+			verdict->outside = outside[i].sentence;
+			return add_ask(verdict, &outside[i].ask);
+		}
+	return 0;
+}
+
 static int add_causes(const struct bench *bench, struct verdict *verdict)
 {
 	int r = 0;
@@ -339,6 +381,8 @@ static int fill_verdict(struct bench *bench, struct verdict *verdict)
 	r = add_causes(bench, verdict);
 	if (r == 0)
 		r = add_symptoms(bench, verdict);
+	if (r == 0)
+		r = add_outside(bench->facts, verdict);
 	if (r == 0 && is_nothing_known(verdict))
 		for (size_t i = 0; r == 0 && i < ARRAY_SIZE(first_questions); i++)
 			r = add_ask(verdict, &first_questions[i]);

@@ -184,6 +184,9 @@ int verdict_to_text(const struct verdict *verdict, bool unicode, struct strbuf *
 		strbuf_adds(out, "\nNothing broken was found. Seen to work: ");
 		add_known_links(out, verdict);
 		strbuf_adds(out, ".\n");
+	} else if (verdict->outside) {
+		strbuf_addc(out, '\n');
+		add_wrapped(out, 0, 0, verdict->outside);
 	} else if (verdict->finding_count)
 		strbuf_adds(out, "\nThe evidence is not enough to name one cause.\n");
 	else

@@ -109,6 +109,36 @@ assert v["findings"][0]["evidence"][0]["line"] == 2' <<<"$output"
 	run -3 gpupool doctor --from - </dev/null
 }
 
+@test "a Pod that does not run is not called healthy, though no link is broken" {
+	for reason in ImagePullBackOff ErrImagePull CrashLoopBackOff; do
+		cat >pod.txt <<-END
+			Name:             first
+			Namespace:        default
+			Node:             node-a/10.99.0.1
+			Status:           Pending
+			Containers:
+			  main:
+			    Image:         registry.example/train:1
+			    State:          Waiting
+			      Reason:       $reason
+			    Ready:          False
+			    Limits:
+			      nvidia.com/gpu:  1
+			Events:
+			  Type     Reason      Age  From               Message
+			  ----     ------      ---  ----               -------
+			  Normal   Scheduled   23s  default-scheduler  Successfully assigned default/first to node-a
+		END
+		run -3 gpupool doctor pod.txt
+		[[ ${lines[0]} == *'scheduler ✓'* || ${lines[0]} == *'scheduler [ok]'* ]]
+		[[ $output == *'chain from driver to Pod'* && $output != *'Nothing broken'* ]]
+		run -3 gpupool doctor --json pod.txt
+		is_verdict 'assert not v["findings"] and len(v["ask"]) == 1' <<<"$output"
+	done
+	sed -e 's/Pending/Running/' -e 's/Waiting/Running/' -e '/Reason: *Crash/d' -e 's/False/True/' pod.txt >good.txt
+	run -0 gpupool doctor good.txt
+}
+
 @test "mistakes of the command line are 2, and name what to type" {
 	run -2 gpupool doctor
 	[[ $output == *'--from FILE'* ]]
