@@ -45,7 +45,7 @@ struct symptom {
 	const char *seen[4];
 	const char *any[12];
 	const char *absent[6];
-	/* Two or three codes of causes: possible, unless one of them, or one that explains this, holds. */
+	/* Two to four codes of causes: possible, unless one of them, or one that explains this, holds. */
 	const char *remain[4];
 	struct doctor_question ask[3];
 	const char *source;

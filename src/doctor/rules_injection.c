@@ -619,5 +619,21 @@ const struct rule doctor_rules_injection[] = {
 		    "nvidia-ctk cdi generate --feature-flag=disable-nvsandboxutils "
 		    "--output=/var/run/cdi/nvidia.yaml (a specification without it)" },
 	  .source = "https://github.com/NVIDIA/nvidia-container-toolkit/issues/1398" },
+	{ .code = "image_cannot_run_smi",
+	  .link = REASON_LINK_INJECTION,
+	  .certainty = CERTAINTY_LIKELY,
+	  .any = { "exec /usr/bin/nvidia-smi: no such file or directory",
+		   "/usr/bin/nvidia-smi: cannot execute: required file not found" },
+	  .absent = { "toolkit is not ready", "error validating toolkit installation",
+		      "needed by*nvidia" },
+	  .sure = { "cannot execute: required file not found" },
+	  .cause = "The image cannot run the nvidia-smi that was put into it: it has no glibc "
+		   "(Alpine, busybox, scratch, distroless), or its PATH lacks /usr/bin. The card "
+		   "itself may be there.",
+	  .cure = { "Use an image with glibc (debian, ubuntu, ubi), and call /usr/bin/nvidia-smi "
+		    "by "
+		    "its whole path",
+		    "kubectl exec POD -- ls -l /dev/nvidiactl /usr/bin/nvidia-smi" },
+	  .source = "https://github.com/NVIDIA/nvidia-docker/wiki/Frequently-Asked-Questions" },
 	{ .code = NULL },
 };

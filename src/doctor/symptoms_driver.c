@@ -66,5 +66,17 @@ const struct symptom doctor_symptoms_driver[] = {
 		   { "lsmod | grep nouveau; mokutil --sb-state",
 		     "which of the first two it is." } },
 	  .source = "https://github.com/NVIDIA/gpu-operator/issues/8" },
+	{ .code = "smi_not_on_host",
+	  .link = REASON_LINK_DRIVER,
+	  .any = { "nvidia-smi: command not found", "nvidia-smi: not found" },
+	  .absent = { "@driver.ok", "@pod.no_gpu", "@driver.smi_error_container=not_found" },
+	  .remain = { "driver_not_installed", "no_nvidia_card", "image_cannot_run_smi" },
+	  .ask = { { "lspci -nn -d 10de:; cat /proc/driver/nvidia/version (on the node)",
+		     "no line of lspci: no node with a card; no version: no driver is installed or "
+		     "loaded." },
+		   { "ls -l /dev/nvidiactl /usr/bin/nvidia-smi; echo $PATH (where it was typed)",
+		     "in a container with the first and without the second: the image, its PATH, "
+		     "or what the runtime or CDI specification puts in." } },
+	  .source = "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
 	{ .code = NULL },
 };

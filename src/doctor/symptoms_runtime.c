@@ -9,12 +9,14 @@ const struct symptom doctor_symptoms_runtime[] = {
 		   "exec: nvidia-smi: executable file not found in $PATH",
 		   "@driver.smi_error_container=not_found" },
 	  .remain = { "nvidia_not_default_runtime", "runtime_handler_missing",
-		      "pod_without_gpu_request" },
+		      "pod_without_gpu_request", "image_cannot_run_smi" },
 	  .ask = { { "containerd config dump | grep -B2 -A8 nvidia",
 		     "whether the nvidia runtime exists, and is the default." },
 		   { "kubectl get pod POD -o jsonpath='{.spec.runtimeClassName} "
 		     "{.spec.containers[*].resources.limits}'",
-		     "whether the Pod names the RuntimeClass and asks for a GPU." } },
+		     "whether the Pod names the RuntimeClass and asks for a GPU." },
+		   { "kubectl exec POD -- ls -l /dev/nvidiactl /usr/bin/nvidia-smi",
+		     "both there: the card was put in, and the image cannot run the program." } },
 	  .source =
 		  "https://github.com/NVIDIA/gpu-operator/blob/main/cmd/nvidia-validator/main.go" },
 	{ .code = "wrapper_fails",
