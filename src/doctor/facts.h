@@ -141,7 +141,6 @@
 	M(HOST_COMPAT_LIBCUDA, "host.compat_libcuda", "libcuda is found in a compat folder", "host") \
 	M(HOST_COMMAND, "host.command", "in a history: reboot, daemon_reload, restart_containerd, restart_docker, restart_kubelet, restart_crio, mig_create, mig_destroy, mig_mode, configure_runtime, upgrade_packages, driver_install, driver_unload, gpu_reset, persistence", "host") \
 	M(HOST_NO_RESTART, "host.no_restart", "a history configures a runtime and no restart follows", "host") \
-	M(HOST_UPTIME_SHORT, "host.uptime_short", "up for less than ten minutes", "host") \
 	M(HOST_SERVICE, "host.service", "\"name state\" of systemctl: nvidia-persistenced, nvidia-fabricmanager, containerd, docker, kubelet, crio; active, inactive, failed, not_found", "host") \
 	M(HOST_FABRIC_VERSION, "host.fabric_version", "version of Fabric Manager", "host") \
 	M(HOST_FABRIC_DIFFERS, "host.fabric_differs", "Fabric Manager has another version than the driver", "combine") \
@@ -231,11 +230,9 @@
 	M(PLUGIN_TWO, "plugin.two", "two device plugins for the same resource on one node: two DaemonSets, two sockets, or two kinds", "tables, host, combine") \
 	M(PLUGIN_KIND, "plugin.kind", "nvidia, gke, hami, volcano, gpushare, kai, koordinator, aws, azure, gpupool", "tables, kubernetes") \
 	M(PLUGIN_RUNTIME_CLASS, "plugin.runtime_class", "runtimeClassName of the plugin's template", "kubernetes") \
-	M(PLUGIN_NO_RUNTIME_CLASS, "plugin.no_runtime_class", "its template was seen and has none", "kubernetes") \
 	M(PLUGIN_NODE_AFFINITY, "plugin.node_affinity", "label that its node affinity asks for", "kubernetes") \
 	M(PLUGIN_NODE_SELECTOR, "plugin.node_selector", "label that its nodeSelector asks for", "kubernetes, tables") \
 	M(PLUGIN_AFFINITY_UNMET, "plugin.affinity_unmet", "labels of nodes were seen, and none has one of those", "combine") \
-	M(PLUGIN_NO_KUBELET_MOUNT, "plugin.no_kubelet_mount", "its template mounts no folder device-plugins", "kubernetes") \
 	M(PLUGIN_KUBELET_PATH, "plugin.kubelet_path", "host folder that it mounts for its socket", "kubernetes") \
 	M(PLUGIN_UNPRIVILEGED, "plugin.unprivileged", "its template says privileged: false or drops all capabilities", "kubernetes") \
 	M(PLUGIN_STRATEGY, "plugin.device_list_strategy", "envvar, volume-mounts, cdi-annotations, cdi-cri", "kubernetes, host") \
@@ -311,7 +308,6 @@
 	M(POD_REQUESTS_DIFFER, "pod.gpu.requests_differ", "requests and limits name different numbers of it: \"1 3\"", "kubernetes") \
 	M(POD_GPU_OVER_NODE, "pod.gpu.over_node", "more than any node seen has: \"16 8\"", "combine") \
 	M(POD_RESOURCE_UNKNOWN, "pod.resource_unknown", "asks for a GPU resource that no node seen has", "combine") \
-	M(POD_RESOURCE_TYPO, "pod.resource_typo", "a name like nvidia.com/gpus, nvidia/gpu, nvidia.com/GPU, gpu.nvidia.com, alpha.kubernetes.io/nvidia-gpu", "kubernetes") \
 	M(POD_STATUS, "pod.status", "STATUS or reason of a GPU Pod or of any Pod that is no component: Pending, CrashLoopBackOff, UnexpectedAdmissionError, OutOfnvidia.com/gpu", "tables, kubernetes") \
 	M(POD_RUNTIME_CLASS, "pod.runtime_class", "runtimeClassName", "kubernetes") \
 	M(POD_NO_RUNTIME_CLASS, "pod.no_runtime_class", "a whole Pod with a GPU and without runtimeClassName", "kubernetes") \

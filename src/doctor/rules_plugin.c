@@ -110,8 +110,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "kubelet.sock: connect: no such file or directory",
 		   "device-plugins/kubelet.sock*no such file or directory",
-		   "failed to create FS watcher*no such file or directory",
-		   "@plugin.no_kubelet_mount" },
+		   "failed to create FS watcher*no such file or directory" },
 	  .absent = { "connection refused" },
 	  .sure = { "@kubelet.root", "--root-dir" },
 	  .explains = { "plugin_cannot_register", "node_without_gpu", "insufficient_gpu" },
@@ -147,7 +146,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .link = REASON_LINK_PLUGIN,
 	  .certainty = CERTAINTY_LIKELY,
 	  .seen = { "No devices found. Waiting indefinitely" },
-	  .any = { "@driver.ok", "@host.command=driver_install", "@host.uptime_short" },
+	  .any = { "@driver.ok", "@host.command=driver_install" },
 	  .absent = { "more than one MIG device type", "has no MIG devices",
 		      "@plugin.mig_strategy=single", "@card.mig_empty",
 		      "@containerd.nvidia_not_default" },
@@ -205,7 +204,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .absent = { "marking device as unhealthy", "device marked unhealthy",
 		      "Marking all devices", "fallen off the bus", "Xid (PCI",
 		      "ListAndWatch ended unexpectedly" },
-	  .sure = { "@host.command=reboot", "@host.command=restart_kubelet", "@host.uptime_short" },
+	  .sure = { "@host.command=reboot", "@host.command=restart_kubelet" },
 	  .explains = { "no_healthy_devices", "insufficient_gpu" },
 	  .cause = "After a restart of the node or the kubelet, the kubelet admitted the Pod "
 		   "before the device plugin had registered again, and found no healthy device. "
@@ -753,7 +752,7 @@ const struct rule doctor_rules_plugin[] = {
 	  .link = REASON_LINK_PLUGIN,
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "@kubelet.device_twice" },
-	  .sure = { "@host.command=reboot", "@host.uptime_short" },
+	  .sure = { "@host.command=reboot" },
 	  .explains = { "cuda_out_of_memory" },
 	  .cause = "The kubelet's record gives one GPU to two Pods, usually since a reboot after "
 		   "which the plugin named its cards anew, so both compute on the same card.",

@@ -115,8 +115,7 @@ const struct rule doctor_rules_runtime[] = {
 		   "@driver.smi_error_container=not_found", "@node.gpu.none" },
 	  .absent = { "runtimeClassName: nvidia", "@plugin.runtime_class=nvidia",
 		      "@containerd.old_default", "@containerd.drop_in_unread" },
-	  .sure = { "@plugin.no_runtime_class", "@pod.no_runtime_class",
-		    "could not load NVML library" },
+	  .sure = { "@pod.no_runtime_class", "could not load NVML library" },
 	  .explains = { "plugin_without_nvml", "plugin_no_devices", "node_without_gpu",
 			"toolkit_validation_fails", "operator_waits", "insufficient_gpu" },
 	  .cause = "containerd knows the nvidia runtime but does not use it by default, and the "

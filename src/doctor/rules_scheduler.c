@@ -50,8 +50,7 @@ const struct rule doctor_rules_scheduler[] = {
 	  .certainty = CERTAINTY_LIKELY,
 	  .any = { "must be a standard resource for containers",
 		   "must be a standard resource type or fully qualified",
-		   "follow extended resource name standard", "@pod.resource_typo" },
-	  .sure = { "@pod.resource_typo" },
+		   "follow extended resource name standard" },
 	  .explains = { "insufficient_gpu", "gpu_resource_not_on_any_node" },
 	  .cause = "The GPU's resource is misspelt in the Pod. Kubernetes knows no such resource, "
 		   "so it refuses the Pod or never finds a node for it.",
